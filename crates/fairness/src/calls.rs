@@ -109,10 +109,17 @@ impl<M: Classifier + ?Sized> Classifier for CountedModel<'_, M> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.logits_with(rows, &[])
+    }
+
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let count = rows.len() as u64;
         self.calls.count(&self.calls.rows, count)?;
         add_to_tally(count, 0);
-        self.model.logits(rows)
+        match numbers.is_empty() {
+            true => self.model.logits(rows),
+            false => self.model.logits_with(rows, numbers),
+        }
     }
 
     fn is_fallible(&self) -> bool {

@@ -161,6 +161,17 @@ pub trait Classifier: Send + Sync {
     /// When the device fails or an output is not finite.
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
 
+    /// Returns the logits of `rows` with numbers of their own: `numbers` has one for each numeric
+    /// attribute of each row, in the schema's order, NaN where it is that which the code stands for;
+    /// or it is empty, and all are. By default a model sees codes alone.
+    ///
+    /// # Errors
+    /// See [`Classifier::logits`].
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let _ = numbers;
+        self.logits(rows)
+    }
+
     /// Whether an answer may fail to come though the model and the row are good: this is so where
     /// the model is another process. A search then keeps in each round what it needs to go on
     /// exactly.
@@ -187,6 +198,10 @@ impl<C: Classifier + ?Sized> Classifier for &C {
         (**self).logits(rows)
     }
 
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        (**self).logits_with(rows, numbers)
+    }
+
     fn is_fallible(&self) -> bool {
         (**self).is_fallible()
     }
@@ -207,6 +222,10 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         (**self).logits(rows)
+    }
+
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        (**self).logits_with(rows, numbers)
     }
 
     fn is_fallible(&self) -> bool {

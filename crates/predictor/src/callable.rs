@@ -170,12 +170,6 @@ impl Classifier for CallablePredictor {
         self.logits_with(rows, &[])
     }
 
-    fn is_fallible(&self) -> bool {
-        true
-    }
-}
-
-impl Predictor for CallablePredictor {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let mut out = Vec::with_capacity(rows.len() * self.classes());
         for (rows, numbers) in batches(rows, numbers, self.cells.numeric, self.rows) {
@@ -185,6 +179,12 @@ impl Predictor for CallablePredictor {
         Ok(out)
     }
 
+    fn is_fallible(&self) -> bool {
+        true
+    }
+}
+
+impl Predictor for CallablePredictor {
     fn takes(&self, attribute: usize) -> bool {
         let attribute = self.schema.attributes.get(attribute);
         attribute.is_none_or(|attribute| self.callable.takes(&attribute.name))

@@ -231,12 +231,6 @@ impl Classifier for CommandPredictor {
         self.logits_with(rows, &[])
     }
 
-    fn is_fallible(&self) -> bool {
-        true
-    }
-}
-
-impl Predictor for CommandPredictor {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let mut out = Vec::with_capacity(rows.len() * self.classes());
         let columns = self.cells.iter().filter(|cells| cells.is_numeric).count();
@@ -244,7 +238,13 @@ impl Predictor for CommandPredictor {
             .map_err(ModelError::predictor)?;
         Ok(out)
     }
+
+    fn is_fallible(&self) -> bool {
+        true
+    }
 }
+
+impl Predictor for CommandPredictor {}
 
 /// Splits a command line into words by the rules of a POSIX shell: blanks separate, quotes and
 /// backslashes keep together. There are no variables, wildcards or pipes.

@@ -280,9 +280,7 @@ impl Classifier for OnnxPredictor {
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         self.logits_with(rows, &[])
     }
-}
 
-impl Predictor for OnnxPredictor {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let height = self.tile * self.numeric.iter().flatten().count();
         let own = |tile: usize| {
@@ -302,7 +300,9 @@ impl Predictor for OnnxPredictor {
             .collect::<Result<_, _>>()?;
         Ok(parts.concat())
     }
+}
 
+impl Predictor for OnnxPredictor {
     fn takes(&self, attribute: usize) -> bool {
         match &self.inputs {
             Inputs::Matrix(_) => true,

@@ -15,16 +15,9 @@ use probity_data::table::{CellNumbers, Table};
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use serde::Serialize;
 
-/// A classifier that takes numbers of a row's own in place of those that its bins stand for.
+/// A classifier that takes numbers of a row's own in place of those that its bins stand for
+/// ([`Classifier::logits_with`]).
 pub trait Predictor: Classifier {
-    /// Returns logits, as [`Classifier::logits`] gives them. `numbers` has one number for each
-    /// numeric attribute of each row, in the schema's order, NaN where it is that which the code
-    /// stands for; or it is empty, and all are.
-    ///
-    /// # Errors
-    /// See [`Classifier::logits`].
-    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError>;
-
     /// Returns whether the predictor has an input for the attribute of this number; by default it
     /// has.
     fn takes(&self, _attribute: usize) -> bool {
@@ -165,6 +158,13 @@ impl Classifier for WithOwnNumbers {
         self.predictor.logits_with(rows, &numbers)
     }
 
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        match numbers.is_empty() {
+            true => self.logits(rows),
+            false => self.predictor.logits_with(rows, numbers),
+        }
+    }
+
     fn is_fallible(&self) -> bool {
         self.predictor.is_fallible()
     }
@@ -257,9 +257,7 @@ values = [30, 60]
         fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
             self.logits_with(rows, &[])
         }
-    }
 
-    impl Predictor for Sum {
         fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
             let wages = [4.0, 15.0];
             let ages = [30.0, 60.0];
@@ -275,6 +273,8 @@ values = [30, 60]
             Ok(logits.collect())
         }
     }
+
+    impl Predictor for Sum {}
 
     fn read(text: &str) -> (Table, CellNumbers) {
         let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -156,11 +156,13 @@ fn ask(
     let width = people.domain.width();
     let variants = people.groups[0].of_variant.len();
     let mut codes = Vec::with_capacity(individuals.len() * variants * width);
+    let mut numbers = Vec::new();
     for &individual in individuals {
-        let row = people.individuals[individual];
+        let (row, start) = (people.individuals[individual], codes.len());
         (0..variants).for_each(|v| people.domain.write_variant(row, v, &mut codes));
+        people.append_numbers(individual, &codes[start..], &mut numbers);
     }
-    let logits = model.logits(Rows::new(&codes, width))?;
+    let logits = model.logits_with(Rows::new(&codes, width), &numbers)?;
     let classes = model.classes();
     let each = codes.chunks_exact(variants * width);
     let each = each.zip(logits.chunks_exact(variants * classes));

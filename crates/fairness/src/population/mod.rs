@@ -13,7 +13,8 @@
 //! A row is discriminatory if some combination of values of the protected attributes, in its own
 //! place, gets it another class. Rows that are equal outside the protected attributes are the same
 //! individual and have the same variants, so the model is asked about each individual once, whatever
-//! the number of rows; equal rows count as often as they stand in the data.
+//! the number of rows; equal rows count as often as they stand in the data. Where a predictor is
+//! asked with the numbers of the data, rows are equal if these are.
 //!
 //! Where every row is asked about, the shares are those of the rows, exactly. The intervals (Clopper
 //! and Pearson) are for whom the rows were drawn from. Where only some rows are asked about, drawn
@@ -36,7 +37,7 @@ pub use graded::PlausibilitySummary;
 pub use intersection::Intersection;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
-pub use people::{People, Source};
+pub use people::{People, PopulationRows, Source};
 pub(crate) use plausibility::PLAUSIBLE;
 pub use plausibility::Plausibility;
 pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};

@@ -20,6 +20,18 @@ pub struct Source {
     pub rows: u64,
 }
 
+/// Rows of a table.
+#[derive(Debug, Clone, Default)]
+pub struct PopulationRows<'a> {
+    /// The codes of each row.
+    pub codes: Vec<&'a [i32]>,
+    /// The numeric attributes, where the model is asked about rows with the numbers that they have
+    /// in their file.
+    pub places: &'a [usize],
+    /// These numbers of each row, one for each of `places`; none where there are no such.
+    pub numbers: Vec<&'a [f64]>,
+}
+
 /// Groups of rows by some attributes. The group of a row depends on its protected values alone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Groups {
@@ -47,6 +59,10 @@ pub struct People<'a> {
     pub(super) number: Option<String>,
     /// One row of each individual.
     pub(super) individuals: Vec<&'a [i32]>,
+    /// The numeric attributes whose numbers rows have of their own.
+    places: &'a [usize],
+    /// The numbers of each individual's rows; none where there are no such.
+    numbers: Vec<&'a [f64]>,
     /// The variants that rows are, individual after individual.
     pub(super) variants: Vec<u32>,
     /// The place where the variants of each individual begin, and the end.
@@ -59,26 +75,42 @@ pub struct People<'a> {
 
 impl<'a> People<'a> {
     /// The people in `rows`, inputs of `domain` by the attributes of `schema`, which come from
-    /// `source`; `favourable` is the number of the class that is good to get.
+    /// `source`; `favourable` is the number of the class that is good to get. Rows with different
+    /// numbers of their own are different individuals.
     ///
     /// # Errors
     /// When the groups of a protected attribute cannot be told.
     pub fn new(
         (schema, domain): (&Schema, &'a TabularDomain),
-        (source, rows): (Source, &[&'a [i32]]),
+        (source, rows): (Source, PopulationRows<'a>),
         favourable: usize,
     ) -> Result<People<'a>, GroupError> {
+        let PopulationRows {
+            codes,
+            places,
+            numbers: of_rows,
+        } = rows;
+        let of_row = |row: u32| of_rows.get(row as usize).copied().unwrap_or_default();
+        let bits = |row: u32| of_row(row).iter().map(|number| number.to_bits());
         let place = |(at, row): (usize, &&[i32])| {
             let variant = domain.own_variant(row) as u32;
             (domain.individual_key(row), variant, at as u32)
         };
-        let mut placed: Vec<(u128, u32, u32)> = rows.iter().enumerate().map(place).collect();
-        placed.sort_unstable();
+        let mut placed: Vec<(u128, u32, u32)> = codes.iter().enumerate().map(place).collect();
+        placed.sort_unstable_by(|a, b| {
+            let numbers = || bits(a.2).cmp(bits(b.2));
+            a.0.cmp(&b.0).then_with(numbers).then(a.cmp(b))
+        });
         let (mut individuals, mut starts) = (Vec::new(), Vec::new());
+        let mut numbers = Vec::new();
         let mut before = None;
         for (at, &(key, _, row)) in placed.iter().enumerate() {
-            if before.replace(key) != Some(key) {
-                individuals.push(rows[row as usize]);
+            let is_known = before
+                .replace((key, row))
+                .is_some_and(|(known, other)| known == key && bits(other).eq(bits(row)));
+            if !is_known {
+                individuals.push(codes[row as usize]);
+                numbers.push(of_row(row));
                 starts.push(at);
             }
         }
@@ -97,6 +129,8 @@ impl<'a> People<'a> {
                 false => Score::Probability(favourable),
             },
             individuals,
+            places,
+            numbers,
             variants: placed.into_iter().map(|(_, variant, _)| variant).collect(),
             starts,
             are_all_taken: false,
@@ -121,6 +155,20 @@ impl<'a> People<'a> {
             self.gap = Some(gap.most);
         }
         self
+    }
+
+    /// Appends the numbers that variants of individual `individual`, of the codes `variants`, have of
+    /// their own: those of its rows, and NaN where a variant has another code.
+    pub(super) fn append_numbers(&self, individual: usize, variants: &[i32], out: &mut Vec<f64>) {
+        let (own, numbers) = (self.individuals[individual], self.numbers[individual]);
+        for variant in variants.chunks_exact(own.len()) {
+            out.extend(self.places.iter().zip(numbers).map(|(&place, &number)| {
+                match variant[place] == own[place] {
+                    true => number,
+                    false => f64::NAN,
+                }
+            }));
+        }
     }
 
     /// Number of different individuals among the rows: these are asked about, and cut into shards.

@@ -111,9 +111,8 @@ pub(super) fn remark_on<M: Modality>(case: &M, observer: &dyn Observer) {
 fn bins(effect: &BinEffect) -> String {
     format!(
         "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
-         replace their own. Rows of the data are audited with their own, rows that are alike in all bins with those of \
-         the first of them (of such rows shares are not exact); those that the search makes up, and random inputs, have \
-         the numbers of bins",
+         replace their own. Shares of the rows are of rows with their own. The search begins with those of the first of \
+         rows that are alike in all bins; what it makes up, and random inputs, have the numbers of bins",
         count(effect.changed),
         count(effect.rows),
         percent(effect.share)

@@ -24,6 +24,10 @@ impl<M: Classifier> Classifier for Decided<M> {
         self.model.logits(rows)
     }
 
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        self.model.logits_with(rows, numbers)
+    }
+
     fn is_fallible(&self) -> bool {
         self.model.is_fallible()
     }

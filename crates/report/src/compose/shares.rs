@@ -20,8 +20,8 @@ pub(super) fn four_digits(figure: Option<f64>) -> String {
 /// What bins change of a predictor's decisions.
 pub(super) fn bins(effect: &BinEffect) -> String {
     format!(
-        "{} of {} of the data ({}) get another class from the predictor when the numbers that stand for their bins replace their own. Rows of \
-         the data are audited with their own, rows that are alike in all bins with those of the first; those that the search makes up, and random inputs, have the numbers of bins.",
+        "{} of {} of the data ({}) get another class from the predictor when the numbers that stand for their bins replace their own. Shares \
+         of the rows are of rows with their own. The search begins with those of the first of rows that are alike in all bins; what it makes up, and random inputs, have the numbers of bins.",
         count(effect.changed),
         counted(effect.rows, "row", "rows"),
         percent(effect.share)

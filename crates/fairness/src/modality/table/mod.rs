@@ -298,8 +298,18 @@ impl<'m> TableCase<'m> {
             sha256: rows.sha256,
         };
         let case = TableCase::new((schema, layout), model, table, protected)?;
-        let file = file.map(|file| file.map(|rows| rows.table));
+        let mut own_of_people = match only {
+            Some(row) => numbers.select(&[row as u32]),
+            None => numbers,
+        };
+        let file = file.map(|file| {
+            file.map(|rows| {
+                own_of_people = rows.numbers;
+                rows.table
+            })
+        });
         let mut case = case.asking(specification, file)?;
+        case.population.numbers = own_of_people;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
         (case.rounded_rows, case.remarks) = (rounded_rows, remarks);
         let some = looked_at(&case.table, LOOKED_AT, specification.seed);

@@ -8,11 +8,11 @@ use crate::audit_error::AuditError;
 use crate::certify::parts::{Part, rows_of};
 use crate::domain::TabularDomain;
 use crate::opened::{Opened, open_spn};
-use crate::population::{People, Plausibility, Source};
+use crate::population::{People, Plausibility, PopulationRows, Source};
 use crate::specification::{AuditSpecification, FIT};
 use crate::strategies::Bound;
 use probity_data::schema::Schema;
-use probity_data::table::Table;
+use probity_data::table::{CellNumbers, Table};
 use probity_run::stream::{Purpose, drawn};
 
 /// Rows, and the class that is good to get.
@@ -20,6 +20,9 @@ use probity_run::stream::{Purpose, drawn};
 pub(super) struct Population {
     /// The file of the rows, where it is not the data.
     file: Option<Opened<Table>>,
+    /// The numbers that the rows of the file, or of the data, have there, where a predictor is asked
+    /// about rows with these.
+    pub(super) numbers: CellNumbers,
     part: Part,
     /// The number of rows that exist and the chosen ones, where not all of these or of the data are
     /// asked about.
@@ -70,6 +73,7 @@ impl Population {
         }
         Ok(Population {
             file,
+            numbers: CellNumbers::default(),
             part,
             chosen: chosen.map(|chosen| (rows as u64, chosen)),
             favourable,
@@ -107,22 +111,30 @@ impl Population {
         let file = file.map(|file| (file.sha256.clone(), file.value.counts.clone()));
         let part = self.part;
         let source = Source { part, file, rows };
-        let rows = (source, chosen.as_slice());
+        let rows = (source, chosen);
         Ok(People::new((schema, domain), rows, self.favourable)?)
     }
 
     /// The number of rows that exist, and those that are asked about.
-    fn rows<'t>(&'t self, data: &'t Table) -> (u64, Vec<&'t [i32]>) {
+    fn rows<'t>(&'t self, data: &'t Table) -> (u64, PopulationRows<'t>) {
         let table = self.file.as_ref().map_or(data, |file| &file.value);
+        let places = self.numbers.places();
+        let of = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut chosen = PopulationRows {
+                places,
+                ..PopulationRows::default()
+            };
+            for row in rows {
+                chosen.codes.push(table.row(row));
+                if !places.is_empty() {
+                    chosen.numbers.push(self.numbers.row(row));
+                }
+            }
+            chosen
+        };
         match &self.chosen {
-            Some((rows, chosen)) => {
-                let chosen = chosen.iter().map(|&row| table.row(row as usize));
-                (*rows, chosen.collect())
-            }
-            None => {
-                let all = 0..table.rows();
-                (all.len() as u64, all.map(|row| table.row(row)).collect())
-            }
+            Some((rows, chosen)) => (*rows, of(&mut chosen.iter().map(|&row| row as usize))),
+            None => (table.rows() as u64, of(&mut (0..table.rows()))),
         }
     }
 
@@ -138,6 +150,7 @@ impl Population {
             return Ok((self, None));
         };
         let (_, rows) = self.rows(data);
+        let rows = rows.codes;
         let (free, mut sha256) = (domain.free(), None);
         let plausibility = if network == Path::new(FIT) {
             Plausibility::learnt(schema, free, &rows, specification.seed)
