@@ -35,6 +35,7 @@ class NamedModel:
         ask: Callable[[pa.RecordBatch], pa.DoubleArray],
         sha256: str,
         columns: list[str] | None = None,
+        by_order: list[str] | None = None,
     ) -> NamedModel: ...
     @property
     def source(self) -> str: ...

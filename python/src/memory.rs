@@ -78,20 +78,23 @@ pub(crate) struct NamedModel {
 #[pymethods]
 impl NamedModel {
     /// Gives a name to `ask`, a function from a `pyarrow.RecordBatch` to a `pyarrow.DoubleArray` of
-    /// the probabilities of all classes, row by row. `sha256` identifies the model, and `columns`
-    /// lists the columns that it looks at, where it does not look at all.
+    /// the probabilities of all classes, row by row. `sha256` identifies the model, `columns` lists
+    /// the columns that it looks at, where it does not look at all, and `by_order` the classes that
+    /// its outputs are taken for, where it does not name them.
     #[new]
-    #[pyo3(signature = (name, ask, sha256, columns = None))]
+    #[pyo3(signature = (name, ask, sha256, columns = None, by_order = None))]
     fn new(
         name: &str,
         ask: Py<PyAny>,
         sha256: String,
         columns: Option<Vec<String>>,
+        by_order: Option<Vec<String>>,
     ) -> PyResult<NamedModel> {
         let model = Arc::new(PythonModel {
             ask,
             sha256,
             columns,
+            by_order,
             raised: Mutex::default(),
         });
         let registered = callable::register(name, Arc::clone(&model) as Arc<dyn Callable>);
@@ -126,6 +129,7 @@ struct PythonModel {
     ask: Py<PyAny>,
     sha256: String,
     columns: Option<Vec<String>>,
+    by_order: Option<Vec<String>>,
     /// The first exception that the model raised.
     raised: Mutex<Option<PyErr>>,
 }
@@ -158,5 +162,9 @@ impl Callable for PythonModel {
     fn takes(&self, column: &str) -> bool {
         let columns = self.columns.as_ref();
         columns.is_none_or(|columns| columns.iter().any(|name| name == column))
+    }
+
+    fn classes_by_order(&self) -> Option<Vec<String>> {
+        self.by_order.clone()
     }
 }

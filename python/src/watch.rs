@@ -117,4 +117,22 @@ impl Observer for Watch {
     fn stop(&self) -> &AtomicBool {
         &self.stop
     }
+
+    /// Logs it, as the package logs what it decides.
+    fn remark(&self, text: &str) {
+        let (level, said) = match text.split_once(": ") {
+            Some(("WARNING", said)) => ("warning", said),
+            Some(("note", said)) => ("info", said),
+            _ => ("info", text),
+        };
+        let logged = Python::attach(|py| {
+            let log = py
+                .import("logging")?
+                .call_method1("getLogger", ("probity",))?;
+            log.call_method1(level, ("%s", said)).map(drop)
+        });
+        if let Err(error) = logged {
+            self.stop_for(error);
+        }
+    }
 }

@@ -677,8 +677,8 @@ fn whatever_asks_says_how_classes_are_counted_and_whether_outcomes_speak_against
     workspace.write("people.csv", rows.replace(",no\n", ",refused\n"));
     let schema = workspace.read("people.toml");
     for (classes, said) in [
-        (["refused", "granted"], "note: the graph does not name"),
-        (["granted", "refused"], "WARNING: the graph does not name"),
+        (["refused", "granted"], "note: the model does not name"),
+        (["granted", "refused"], "WARNING: the model does not name"),
     ] {
         let [first, second] = classes.map(|class| format!("\"{class}\""));
         let named = schema.replace("\"no\", \"yes\"", &format!("{first}, {second}"));
@@ -696,7 +696,7 @@ fn whatever_asks_says_how_classes_are_counted_and_whether_outcomes_speak_against
             let counted = format!("0 is '{}', 1 is '{}'", classes[0], classes[1]);
             // One row has no weight.
             let said = if command.starts_with("explain") {
-                "note: the graph"
+                "note: the model"
             } else {
                 said
             };

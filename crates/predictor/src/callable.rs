@@ -24,7 +24,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 
 use super::error::PredictorError;
-use super::own_numbers::{Predictor, batches};
+use super::own_numbers::{ClassesByOrder, Predictor, batches};
 use super::probabilities::{Taken, append_answer};
 use super::values::{Value, describe, value, word_beside};
 use probity_data::schema::{Attribute, Kind, Schema};
@@ -55,6 +55,12 @@ pub trait Callable: Send + Sync {
     /// Returns whether the function looks at this column; by default it does.
     fn takes(&self, _column: &str) -> bool {
         true
+    }
+
+    /// Returns the classes in the order of the function's own outputs, where nobody but the data
+    /// says which they are; by default somebody does.
+    fn classes_by_order(&self) -> Option<Vec<String>> {
+        None
     }
 }
 
@@ -188,6 +194,13 @@ impl Predictor for CallablePredictor {
     fn takes(&self, attribute: usize) -> bool {
         let attribute = self.schema.attributes.get(attribute);
         attribute.is_none_or(|attribute| self.callable.takes(&attribute.name))
+    }
+
+    fn classes_by_order(&self) -> Option<ClassesByOrder> {
+        Some(ClassesByOrder {
+            classes: self.callable.classes_by_order()?,
+            remedy: "give classes: those of the model, in the order of its outputs",
+        })
     }
 }
 

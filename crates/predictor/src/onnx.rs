@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use self::inputs::{Columns, Inputs, numeric_places};
 use super::error::PredictorError;
 use super::graph::{GraphOptions, OutputKind};
-use super::own_numbers::Predictor;
+use super::own_numbers::{ClassesByOrder, Predictor};
 use super::probabilities::{Taken, append_answer, of_score};
 use super::values::describe;
 use probity_data::meant::{counted, entering, meant};
@@ -331,8 +331,11 @@ impl Predictor for OnnxPredictor {
         of_words.filter_map(entering).collect()
     }
 
-    fn takes_classes_by_order(&self) -> bool {
-        self.is_by_order
+    fn classes_by_order(&self) -> Option<ClassesByOrder> {
+        self.is_by_order.then(|| ClassesByOrder {
+            classes: self.schema.label.classes.clone(),
+            remedy: "list the schema's classes as the graph counts them, and name the one that is good to get by --favourable",
+        })
     }
 }
 

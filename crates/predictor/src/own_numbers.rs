@@ -30,11 +30,20 @@ pub trait Predictor: Classifier {
         Vec::new()
     }
 
-    /// Returns whether the model does not name its classes, so that the schema's, which are words, are
-    /// taken for those that it counts in their order; by default it does.
-    fn takes_classes_by_order(&self) -> bool {
-        false
+    /// Returns the classes that the model's outputs are taken for, one after the other, where it
+    /// does not name them and they are words; by default it names them.
+    fn classes_by_order(&self) -> Option<ClassesByOrder> {
+        None
     }
+}
+
+/// Classes that a model does not name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassesByOrder {
+    /// The classes, in the order of the outputs that they are taken for.
+    pub classes: Vec<String>,
+    /// The advice to whoever means another order.
+    pub remedy: &'static str,
 }
 
 /// Splits `rows` and their `numbers`, of which each row has `columns`, into batches of `most` rows.

@@ -1,6 +1,6 @@
 //! What users are to know of a predictor's answers before they trust a figure of them.
 
-use super::own_numbers::Predictor;
+use super::own_numbers::{ClassesByOrder, Predictor};
 use super::probabilities::RoundedRows;
 use probity_data::schema::Label;
 use probity_data::table::Table;
@@ -33,9 +33,9 @@ pub fn remarks(
             words.join("; ")
         ));
     }
-    if predictor.takes_classes_by_order() {
+    if let Some(taken) = predictor.classes_by_order() {
         let right = right(table, logits, label.classes.len());
-        remarks.push(in_order(&label.classes, right));
+        remarks.push(in_order(&taken, right));
     }
     remarks
 }
@@ -53,25 +53,25 @@ fn right(table: &Table, logits: &[f32], classes: usize) -> [u64; 2] {
     })
 }
 
-/// That the classes of a model that does not name them are taken in the schema's order, and whether
+/// That the classes of a model that does not name them are taken in some order, and whether
 /// outcomes speak against that: of two classes, if the other order would be right of more rows.
-fn in_order(classes: &[String], [rows, right]: [u64; 2]) -> String {
+fn in_order(taken: &ClassesByOrder, [rows, right]: [u64; 2]) -> String {
+    let ClassesByOrder { classes, remedy } = taken;
     let counted: Vec<String> = classes
         .iter()
         .enumerate()
         .map(|(number, class)| format!("{number} is '{class}'"))
         .collect();
-    let taken = format!(
-        "the graph does not name its classes, which are taken in the schema's order: {}",
+    let said = format!(
+        "the model does not name its classes, which are taken in this order: {}",
         counted.join(", ")
     );
-    let remedy = "list the schema's classes as the graph counts them, and name the one that is good to get by --favourable";
     match classes.len() == 2 && rows >= FEWEST_ROWS && 2 * right < rows {
-        false => format!("note: {taken}; if that is not so, {remedy}"),
+        false => format!("note: {said}; if that is not so, {remedy}"),
         true => {
             let share = right as f64 / rows as f64;
             format!(
-                "WARNING: {taken}. So it is right of {} of {} rows with an outcome, and would be of {} the other way round; {remedy}",
+                "WARNING: {said}. So it is right of {} of {} rows with an outcome, and would be of {} the other way round; {remedy}",
                 percent(share),
                 count(rows),
                 percent(1.0 - share)
@@ -86,13 +86,15 @@ mod tests {
 
     #[test]
     fn an_order_is_doubted_where_the_other_one_is_right_of_more_rows() {
-        let classes = ["yes", "no"].map(str::to_owned);
+        let taken = |classes: &[&str]| ClassesByOrder {
+            classes: classes.iter().map(|&class| class.to_owned()).collect(),
+            remedy: "give classes",
+        };
         for (rows, right, is_doubted) in [(20, 9, true), (20, 10, false), (19, 0, false)] {
-            let said = in_order(&classes, [rows, right]);
+            let said = in_order(&taken(&["yes", "no"]), [rows, right]);
             assert!(said.contains("0 is 'yes', 1 is 'no'"), "{said}");
             assert_eq!(said.starts_with("WARNING"), is_doubted, "{said}");
         }
-        let three = ["a", "b", "c"].map(str::to_owned);
-        assert!(in_order(&three, [100, 0]).starts_with("note"));
+        assert!(in_order(&taken(&["a", "b", "c"]), [100, 0]).starts_with("note"));
     }
 }

@@ -263,7 +263,7 @@ impl<'m> TableCase<'m> {
         let seen = table.select(&seen.collect::<Vec<u32>>());
         let mut logits = Vec::new();
         let mut rounded_rows = None;
-        if may_round || opened.takes_classes_by_order() {
+        if may_round || opened.classes_by_order().is_some() {
             let numbers = some.clone().flat_map(|row| numbers.row(row));
             let numbers: Vec<f64> = numbers.copied().collect();
             let (rows, before) = (Rows::new(seen.codes(), seen.width()), taken.divided());
