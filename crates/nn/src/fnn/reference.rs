@@ -11,11 +11,13 @@ use crate::lanes::dispatch;
 /// The number of rows that go through the loops together.
 const BLOCK: usize = 8;
 
-/// The number of outputs that are computed together.
-const TILE: usize = 4;
+/// The number of outputs that are computed together: as many sums as keep two adders busy.
+const TILE: usize = 8;
 
 /// One number of each row of a block.
-type Numbers = [f64; BLOCK];
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Numbers([f64; BLOCK]);
 
 /// A network's numbers in 64 bits, and its answers by plain loops.
 ///
@@ -51,25 +53,38 @@ impl Reference {
     pub fn logits(&self, rows: Rows<'_>) -> Vec<f64> {
         let mut logits = Vec::new();
         let mut features = Vec::new();
+        let (mut x, mut y) = (Vec::new(), Vec::new());
         for codes in rows.codes.chunks(BLOCK * rows.width.max(1)) {
             let count = codes.len() / rows.width;
-            let mut x = vec![[0.0; BLOCK]; self.layout.features()];
+            x.clear();
+            x.resize(self.layout.features(), Numbers([0.0; BLOCK]));
             for (place, row) in codes.chunks_exact(rows.width).enumerate() {
                 features.clear();
                 self.layout.encode(row, &mut features);
                 for (x, &feature) in x.iter_mut().zip(&features) {
-                    x[place] = f64::from(feature);
+                    x.0[place] = f64::from(feature);
                 }
             }
             for (depth, layer) in self.layers.iter().enumerate() {
-                x = dispatch(Sums(layer, &x));
+                y.clear();
+                y.resize(
+                    layer.weights.len() / layer.inputs.max(1) * TILE,
+                    Numbers([0.0; BLOCK]),
+                );
+                dispatch(Sums {
+                    layer,
+                    x: &x,
+                    y: &mut y,
+                });
                 if depth + 1 < self.layers.len() {
-                    for x in x.iter_mut().flatten() {
-                        *x = self.activation.plain(*x);
+                    for y in y.iter_mut().flat_map(|y| &mut y.0) {
+                        *y = self.activation.plain(*y);
                     }
                 }
+                y.truncate(layer.bias.len());
+                std::mem::swap(&mut x, &mut y);
             }
-            logits.extend((0..count).flat_map(|place| x.iter().map(move |x| x[place])));
+            logits.extend((0..count).flat_map(|place| x.iter().map(move |x| x.0[place])));
         }
         logits
     }
@@ -95,34 +110,38 @@ impl Layer {
     }
 }
 
-/// The sums of a layer over the numbers of a block. No operation is written for registers: with the
-/// widest ones allowed, the compiler finds them by itself.
-struct Sums<'a>(&'a Layer, &'a [Numbers]);
+/// The sums of a layer over the numbers `x` of a block, whose outputs `y` are those of whole tiles.
+struct Sums<'a> {
+    layer: &'a Layer,
+    x: &'a [Numbers],
+    y: &'a mut [Numbers],
+}
 
 impl WithSimd for Sums<'_> {
-    type Output = Vec<Numbers>;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) -> Vec<Numbers> {
-        let Sums(layer, x) = self;
-        let mut y = vec![[0.0; BLOCK]; layer.bias.len()];
-        let tiles = y.chunks_mut(TILE).zip(layer.bias.chunks(TILE));
-        for (tile, (y, bias)) in tiles.enumerate() {
-            let weights = &layer.weights[tile * layer.inputs..][..layer.inputs];
-            let mut sums = [[0.0; BLOCK]; TILE];
-            for (sum, &bias) in sums.iter_mut().zip(bias) {
-                *sum = [bias; BLOCK];
-            }
-            for (x, weights) in x.iter().zip(weights) {
-                for (sum, weight) in sums.iter_mut().zip(weights) {
-                    for (sum, x) in sum.iter_mut().zip(x) {
-                        *sum += x * weight;
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Sums { layer, x, y } = self;
+        let tiles = y.chunks_exact_mut(TILE).zip(layer.bias.chunks(TILE));
+        for ((y, bias), weights) in tiles.zip(layer.weights.chunks_exact(layer.inputs.max(1))) {
+            for part in 0..BLOCK / S::F64_LANES {
+                let mut sums = [simd.splat_f64s(0.0); TILE];
+                for (sum, &bias) in sums.iter_mut().zip(bias) {
+                    *sum = simd.splat_f64s(bias);
+                }
+                for (x, weights) in x.iter().zip(weights) {
+                    let x = S::as_simd_f64s(&x.0).0[part];
+                    for (sum, &weight) in sums.iter_mut().zip(weights) {
+                        let product = simd.mul_f64s(x, simd.splat_f64s(weight));
+                        *sum = simd.add_f64s(*sum, product);
                     }
                 }
+                for (y, sum) in y.iter_mut().zip(sums) {
+                    S::as_mut_simd_f64s(&mut y.0).0[part] = sum;
+                }
             }
-            y.copy_from_slice(&sums[..y.len()]);
         }
-        y
     }
 }
 

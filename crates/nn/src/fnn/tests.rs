@@ -195,3 +195,35 @@ fn a_network_without_an_attribute_answers_alike_whatever_it_is() {
         assert!((own - other).abs() < 1e-5, "{own} {other}");
     }
 }
+
+/// However many rows and outputs go through the loops together.
+#[test]
+fn the_reference_has_the_bits_of_plain_loops() {
+    let (network, codes) = mixed();
+    let width = network.layout.spans().len();
+    let rows = Rows::new(&codes[..21 * width], width);
+    let logits = Reference::new(&network).logits(rows);
+    for (row, logits) in rows.iter().zip(logits.chunks_exact(3)) {
+        let mut features = Vec::new();
+        network.layout.encode(row, &mut features);
+        let mut x: Vec<f64> = features.into_iter().map(f64::from).collect();
+        let first = network.absorbed_first_layer();
+        let layers: Vec<&Dense> = [&first].into_iter().chain(&network.layers[1..]).collect();
+        for (depth, layer) in layers.iter().enumerate() {
+            let sum = |output: usize| {
+                let terms = x
+                    .iter()
+                    .zip(layer.weight[output..].iter().step_by(layer.outputs));
+                terms.fold(f64::from(layer.bias[output]), |sum, (x, &weight)| {
+                    sum + x * f64::from(weight)
+                })
+            };
+            let sums: Vec<f64> = (0..layer.outputs).map(sum).collect();
+            x = match depth + 1 < layers.len() {
+                true => sums.into_iter().map(f64::tanh).collect(),
+                false => sums,
+            };
+        }
+        assert_eq!(x, logits);
+    }
+}
