@@ -264,12 +264,29 @@ fn a_file_that_cannot_be_checked_is_refused_before_anything_is_run() {
         2,
         &["would be destroyed"],
     );
-    // A check that cannot be run is no outcome.
+    // A check that cannot be run is no outcome, and keeps no other one from being done.
     workspace.write("probity.toml", checks("absent"));
     workspace
         .line("gate -q")
         .exits(2)
         .complains(&["absent", "'strict' was not done"]);
+    let text = checks("demo/model");
+    let (first, rest) = text.split_at(text.rfind("[[check]]").unwrap());
+    workspace.write("probity.toml", first.replace("demo/model", "absent") + rest);
+    workspace
+        .line("gate -q --out some --sarif some.sarif --junit some.xml")
+        .exits(2)
+        .says(&["Not all checks were done"])
+        .complains(&["'strict' was not done"]);
+    let junit = workspace.read("some.xml");
+    assert!(junit.contains("<error type=\"not_done\""), "{junit}");
+    let invocation = &workspace.json("some.sarif")["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = invocation["toolExecutionNotifications"].as_array().unwrap();
+    assert!(
+        !told.is_empty() && junit.contains(&format!("errors=\"{}\"", told.len())),
+        "{junit}"
+    );
 }
 
 /// SARIF by its JSON schema, JUnit by the schemas of Ant's and of Jenkins's.

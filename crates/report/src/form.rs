@@ -138,8 +138,8 @@ impl Report {
             Form::Cyclonedx => in_lines(&self.to_cyclonedx()?)?,
             Form::Croissant => in_lines(&self.to_croissant()?)?,
             Form::Pdf => return pdf::print(&self.to_html()?),
-            Form::Sarif => in_lines(&to_sarif(&self.declared_bounds()?))?,
-            Form::Junit => to_junit(&self.declared_bounds()?),
+            Form::Sarif => in_lines(&to_sarif(&self.declared_bounds()?, &[]))?,
+            Form::Junit => to_junit(&self.declared_bounds()?, &[]),
         };
         Ok(text.into_bytes())
     }

@@ -11,7 +11,7 @@ mod file;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ use super::invocation;
 use super::out::Force;
 use super::output::{Output, verdict};
 use super::render::{interval, percent, table};
-use probity::report::bounds::{BoundKind, BoundOutcome, Verdict, to_junit, to_sarif};
+use probity::report::bounds::{BoundKind, BoundOutcome, NotDone, Verdict, to_junit, to_sarif};
 use probity::report::text::not_taken;
 
 /// Arguments of `probity gate`.
@@ -68,6 +68,9 @@ struct GateSummary {
     /// Whether all bounds are shown to hold.
     holds: bool,
     checks: Vec<CheckOutcome>,
+    /// Checks of which nothing is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_done: Vec<NotDone>,
 }
 
 /// Runs `probity gate`.
@@ -97,11 +100,18 @@ pub(super) fn run(args: &GateArgs, output: &Output) -> anyhow::Result<ExitCode> 
         None => gate.checks.iter().map(|_| None).collect(),
     };
     let directory = new_run(args.out.clone(), "gate")?;
-    let mut checks = Vec::new();
+    let (mut checks, mut not_done) = (Vec::new(), Vec::new());
     for (check, before) in gate.checks.iter().zip(before) {
         output.remark(&format!("Checking {} …", check.name));
         let run = directory.file(&check.name);
-        perform(check, &run, &args.hardware)?;
+        // The others are done all the same: who waits for them reads of this one there.
+        if let Err(problem) = perform(check, &run, &args.hardware, output)? {
+            not_done.push(NotDone {
+                name: check.name.clone(),
+                problem,
+            });
+            continue;
+        }
         let mut bound = declared(&run)?;
         bound.name.clone_from(&check.name);
         (bound.file, bound.line) = (args.file.clone(), check.line);
@@ -110,23 +120,31 @@ pub(super) fn run(args: &GateArgs, output: &Output) -> anyhow::Result<ExitCode> 
     }
     let bounds: Vec<BoundOutcome> = checks.iter().map(|check| check.bound.clone()).collect();
     if let Some(file) = sarif {
-        let log = serde_json::to_string_pretty(&to_sarif(&bounds))? + "\n";
+        let log = serde_json::to_string_pretty(&to_sarif(&bounds, &not_done))? + "\n";
         file.write(log.as_bytes())?;
     }
     if let Some(file) = junit {
-        file.write(to_junit(&bounds).as_bytes())?;
+        file.write(to_junit(&bounds, &not_done).as_bytes())?;
     }
     let summary = GateSummary {
         directory: directory.path().to_owned(),
-        holds: bounds.iter().all(|bound| bound.verdict.holds()),
+        holds: not_done.is_empty() && bounds.iter().all(|bound| bound.verdict.holds()),
         checks,
+        not_done,
     };
     output.summary("gate", &summary, &render(&summary))?;
+    let said: Vec<String> = summary.not_done.iter().map(ToString::to_string).collect();
+    ensure!(said.is_empty(), "{}", said.join("\n"));
     Ok(verdict(summary.holds))
 }
 
-/// Has `probity run` do `check`, in the directory `run`.
-fn perform(check: &Check, run: &Path, hardware: &Hardware) -> anyhow::Result<()> {
+/// Has `probity run` do `check`, in the directory `run`; an error within says why it could not.
+fn perform(
+    check: &Check,
+    run: &Path,
+    hardware: &Hardware,
+    output: &Output,
+) -> anyhow::Result<Result<(), String>> {
     let folder = tempfile::tempdir()?;
     let specification = folder.path().join("check.toml");
     std::fs::write(&specification, &check.specification)?;
@@ -142,10 +160,17 @@ fn perform(check: &Check, run: &Path, hardware: &Hardware) -> anyhow::Result<()>
     if let Some(threads) = hardware.threads.given() {
         command.args(["--threads", &threads.to_string()]);
     }
-    let status = command.status().context("cannot start probity")?;
-    match status.code() {
-        Some(0 | 1) => Ok(()),
-        _ => bail!("the check '{}' was not done: {status}", check.name),
+    let done = command.output().context("cannot start probity")?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    let said = said.trim();
+    match done.status.code() {
+        Some(0 | 1) if said.is_empty() => Ok(Ok(())),
+        Some(0 | 1) => {
+            output.remark(said);
+            Ok(Ok(()))
+        }
+        _ if said.is_empty() => Ok(Err(done.status.to_string())),
+        _ => Ok(Err(said.trim_start_matches("error: ").to_owned())),
     }
 }
 
@@ -214,9 +239,10 @@ fn render(summary: &GateSummary) -> String {
             text.push_str(&format!("{}: {said}\n", bound.name));
         }
     }
-    text.push_str(match summary.holds {
-        true => "All bounds hold.\n",
-        false => "Not all bounds are shown to hold.\n",
+    text.push_str(match (summary.holds, summary.not_done.is_empty()) {
+        (true, _) => "All bounds hold.\n",
+        (false, true) => "Not all bounds are shown to hold.\n",
+        (false, false) => "Not all checks were done.\n",
     });
     text.push_str(&format!("Runs: {}\n", summary.directory.display()));
     text

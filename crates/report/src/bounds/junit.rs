@@ -1,13 +1,13 @@
 //! Bounds as XML of JUnit, in the form that both the schema of Ant's and Jenkins's reader take: a
 //! suite, and a test case for each bound.
 
-use super::{BoundOutcome, Verdict};
+use super::{BoundOutcome, NotDone, Verdict};
 
 /// When no run says when it ended.
 const UNKNOWN_TIME: &str = "1970-01-01T00:00:00";
 
-/// The report in XML.
-pub fn to_junit(bounds: &[BoundOutcome]) -> String {
+/// The report in XML; the checks that were `not_done` are errors.
+pub fn to_junit(bounds: &[BoundOutcome], not_done: &[NotDone]) -> String {
     let failed = bounds.iter().filter(|bound| !bound.verdict.holds()).count();
     let seconds: f64 = bounds.iter().map(|bound| bound.seconds).sum();
     let ended = bounds.iter().filter_map(|bound| bound.ended.as_deref());
@@ -16,10 +16,11 @@ pub fn to_junit(bounds: &[BoundOutcome]) -> String {
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <testsuite name=\"probity\" timestamp=\"{}\" hostname=\"localhost\" tests=\"{}\" failures=\"{failed}\" \
-         errors=\"0\" time=\"{seconds:.3}\">\n  <properties>\n    \
+         errors=\"{}\" time=\"{seconds:.3}\">\n  <properties>\n    \
          <property name=\"probity_version\" value=\"{}\"/>\n  </properties>\n",
         escaped(ended),
-        bounds.len(),
+        bounds.len() + not_done.len(),
+        not_done.len(),
         env!("CARGO_PKG_VERSION")
     );
     let mut remarks = String::new();
@@ -39,6 +40,13 @@ pub fn to_junit(bounds: &[BoundOutcome]) -> String {
             )),
         }
         remarks.push_str(&format!("{}: {message}\n", escaped(&bound.rule())));
+    }
+    for check in not_done {
+        let (name, message) = (escaped(&check.name), escaped(&check.to_string()));
+        xml.push_str(&format!(
+            "  <testcase name=\"{name}\" classname=\"probity.gate\" time=\"0.000\">\n    \
+             <error type=\"not_done\" message=\"{message}\">{message}</error>\n  </testcase>\n"
+        ));
     }
     xml.push_str(&format!(
         "  <system-out>{remarks}</system-out>\n  <system-err></system-err>\n</testsuite>\n"

@@ -7,6 +7,7 @@
 mod junit;
 mod sarif;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -48,6 +49,25 @@ impl Verdict {
             Verdict::Inconclusive => "inconclusive",
             Verdict::NotApplicable => "not_applicable",
         }
+    }
+}
+
+/// A check of which nothing is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotDone {
+    /// The name of the check.
+    pub name: String,
+    /// The reason.
+    pub problem: String,
+}
+
+impl fmt::Display for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the check '{}' was not done: {}",
+            self.name, self.problem
+        )
     }
 }
 

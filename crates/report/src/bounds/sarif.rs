@@ -1,12 +1,12 @@
 //! Bounds as [SARIF 2.1.0](https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html): a
 //! rule for each, a result for each that does not hold.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{BoundKind, BoundOutcome, Verdict};
+use super::{BoundKind, BoundOutcome, NotDone, Verdict};
 use crate::text::percent;
 use probity_run::run_directory::hex;
 
@@ -17,8 +17,8 @@ const SCHEMA: &str =
 /// and digits.
 const UNRESERVED: &[u8] = b"-._~";
 
-/// The log in JSON.
-pub fn to_sarif(bounds: &[BoundOutcome]) -> Value {
+/// The log in JSON; of the checks that were `not_done` its invocation tells.
+pub fn to_sarif(bounds: &[BoundOutcome], not_done: &[NotDone]) -> Value {
     let rules: Vec<Value> = bounds.iter().map(rule).collect();
     let results = bounds.iter().enumerate();
     let results: Vec<Value> = results
@@ -35,8 +35,16 @@ pub fn to_sarif(bounds: &[BoundOutcome]) -> Value {
                 "rules": rules,
             }},
             "results": results,
+            "invocations": [{
+                "executionSuccessful": not_done.is_empty(),
+                "toolExecutionNotifications": not_done.iter().map(notification).collect::<Vec<_>>(),
+            }],
         }],
     })
+}
+
+fn notification(check: &NotDone) -> Value {
+    json!({ "level": "error", "message": { "text": check.to_string() } })
 }
 
 fn rule(bound: &BoundOutcome) -> Value {
@@ -88,7 +96,7 @@ fn result(place: usize, bound: &BoundOutcome) -> Value {
         "level": level,
         "message": { "text": bound.whole_message() },
         "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&bound.file) },
+            "artifactLocation": { "uri": uri(&in_repository(&bound.file)) },
             "region": { "startLine": bound.line },
         }}],
         "partialFingerprints": { "declaredBound/v1": hex(&identity.finalize()) },
@@ -100,6 +108,18 @@ fn result(place: usize, bound: &BoundOutcome) -> Value {
             "ci95": bound.ci95,
         },
     })
+}
+
+/// `path` from the root of the Git repository that it is in, where those who show a log look for its
+/// files; as it is where it is in none.
+fn in_repository(path: &Path) -> PathBuf {
+    let Ok(absolute) = path.canonicalize() else {
+        return path.to_owned();
+    };
+    let mut folders = absolute.ancestors().skip(1);
+    let root = folders.find(|folder| folder.join(".git").exists());
+    let within = root.and_then(|root| absolute.strip_prefix(root).ok());
+    within.unwrap_or(path).to_owned()
 }
 
 /// `path` as a reference of a URI: relative where it is relative.
@@ -126,6 +146,20 @@ fn uri(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_a_repository_are_named_from_its_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let [root, deep] = ["", "a/b"].map(|part| folder.path().join("repository").join(part));
+        std::fs::create_dir_all(&deep).unwrap();
+        let file = deep.join("x.toml");
+        std::fs::write(&file, "").unwrap();
+        std::fs::create_dir(root.join(".git")).unwrap();
+        assert_eq!(in_repository(&file), Path::new("a/b/x.toml"));
+        let around = deep.join("../b/x.toml");
+        assert_eq!(in_repository(&around), Path::new("a/b/x.toml"));
+        assert_eq!(in_repository(Path::new("absent")), Path::new("absent"));
+    }
 
     #[test]
     fn paths_are_references() {
