@@ -13,6 +13,13 @@ use probity::run::specification::FieldError;
 /// of others, so that they are named without.
 const OF_FILES: [&str; 2] = ["skip_bad_rows", "text_column"];
 
+/// The advice to give an option, as messages about any file have it: not every command that reads
+/// files has the option.
+const OUTSIDE: (&str, &str) = (
+    "outside",
+    "; for a model that is there, --outside skip leaves such rows out",
+);
+
 /// The option that lets a command replace a file.
 const FORCE: &str = "force";
 
@@ -80,10 +87,13 @@ impl OptionNames {
             }
         }
         said.push_str(rest);
+        let has = |option: &str| self.options.iter().any(|(_, long)| long == option);
+        let (option, advice) = OUTSIDE;
+        if !has(option) {
+            said = said.replace(advice, "");
+        }
         let is_there = |error: &RunError| matches!(error, RunError::Exists { .. });
-        if cause_of(error.as_ref()).is_some_and(is_there)
-            && self.options.iter().any(|(_, long)| long == FORCE)
-        {
+        if cause_of(error.as_ref()).is_some_and(is_there) && has(FORCE) {
             said.push_str("; add --force to replace it");
         }
         said
@@ -165,6 +175,12 @@ mod tests {
         ] {
             assert_eq!(said(text), expected);
         }
+        // What a command has no option for is not recommended by it.
+        let advice = format!("set it{}", OUTSIDE.1);
+        assert_eq!(said(&advice), advice);
+        let without = OptionNames::default();
+        let said = without.in_text(&anyhow::anyhow!("x"), &advice);
+        assert_eq!(said, "set it");
         let exists = anyhow::Error::new(RunError::Exists {
             file: "r.html".into(),
         });
