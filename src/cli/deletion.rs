@@ -49,6 +49,7 @@ impl DeletionArgs {
         };
         let name = file.display();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        let text = text.trim_start_matches('\u{feff}');
         for (number, line) in (1..).zip(text.lines().map(str::trim)) {
             if !line.is_empty() {
                 ids.push(line.parse().map_err(|_| {

@@ -145,7 +145,7 @@ pub enum PageError {
     },
     /// Runs that declare nothing that could hold or not.
     #[error(
-        "none of the runs declares a bound; audits do by fail_above, certificates by fail_below"
+        "none of the runs declares a bound; certificates do by fail_below, all others by fail_above"
     )]
     NoBounds,
     /// A run was given twice.
