@@ -12,7 +12,7 @@
 //!
 //! and of an attribute whose two values are exchanged throughout, a given name that one gender has
 //! ten times as often as the other (`lexica/given-names.txt`): "Samantha" stays she, and what
-//! follows "Miss" may be such a name.
+//! follows "Miss" may be such a name; and a picture of a woman or a man, which stays what it shows.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -76,6 +76,12 @@ const MENTIONS: [&str; 50] = [
     "fluent",
     "dubbed",
     "transliteration",
+];
+
+/// Emoji that show a woman or a man, alone or in a sequence, and their signs.
+const PICTURES: [char; 21] = [
+    '♀', '♂', '👩', '👨', '👧', '👦', '👵', '👴', '👸', '🤴', '💃', '🕺', '🤶', '🎅', '🧔', '👭',
+    '👬', '🚺', '🚹', '🤰', '🤱',
 ];
 
 /// The largest distance in words between a term and one of [`MENTIONS`].
@@ -156,7 +162,7 @@ pub(super) fn divide(
             let is_named = |at: &Range<usize>| {
                 read.is_before_given_name(at) || !read.is_title(at) && read.is_part_of_name(at)
             };
-            !read.has_given_name() && !occurrences.any(is_named)
+            !read.has_given_name() && !text.contains(PICTURES) && !occurrences.any(is_named)
         }
         _ => {
             let mut occurrences = site.occurrences.iter();
@@ -391,6 +397,11 @@ mod tests {
                 "We listened to Schoolboy Rowe on the radio again.",
             ),
             ("sexual_orientation", "This game is gay and so is the menu."),
+            ("gender", "She is a doctor 👩\u{200d}⚕️ in our town."),
+            (
+                "gender",
+                "My brother never was that fast 🏃\u{200d}♂️ in school.",
+            ),
         ] {
             assert!(!has_site(attribute, text), "{text}");
         }
@@ -402,6 +413,7 @@ mod tests {
             ),
             ("religion", "Many Muslim Americans voted on Tuesday."),
             ("gender", "She said that she was tired of the noise."),
+            ("gender", "She said that she was tired 😴 of the noise."),
             ("ethnicity", "A Hispanic family moved in next door."),
         ] {
             assert!(has_site(attribute, text), "{text}");
