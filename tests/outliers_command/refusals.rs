@@ -128,6 +128,14 @@ fn a_refusal_says_nothing_of_the_records() {
         "--range x=0,10 --range y=0,10",
         &["line 2", "2 fields where 3"],
     );
+    // What is no fault elsewhere: an empty field behind each row.
+    workspace.write("d.csv", "x,y,name\n1,6.7,HIV,\n2,3,HIV,\n");
+    concealed(&count(""), &other);
+    owner(
+        "x,y",
+        "--range x=0,10 --range y=0,10",
+        &["row 1", "4 fields where 3"],
+    );
     workspace.write("d.csv", "6.7,HIV,x\n1,2,3\n");
     concealed(&count(""), &other);
     workspace.write("d.csv", b"x,y,name\n1,\xff\xfe,a\n");

@@ -34,13 +34,13 @@ pub use self::classes::usually_favourable;
 pub use self::column::is_identifier;
 use self::column::{Column, Made};
 pub use self::error::{Ambiguous, InferError};
-use self::layout::Layout;
 pub use self::layout::text_layout;
+use self::layout::{Layout, WHOLE_FILE};
 pub use self::note::{Note, Way};
 pub use self::options::InferOptions;
 pub use self::typed::typed;
 use super::memory;
-use super::read::{BadRows, ReadError, Record, Records, columns_in_words};
+use super::read::{BadRows, ReadError, Record, Records, Unnamed, columns_in_words};
 pub use super::schema::is_missing;
 use super::schema::{Label, Missing, Schema};
 use super::source::DataFile;
@@ -107,6 +107,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     }
     let mut words = options.classes.clone();
     let (mut format, mut notes) = (layout.format.clone(), layout.notes.clone());
+    notes.extend(records.unnamed().map(said_of_unnamed));
     let (mut attributes, mut unplaced) = (Vec::new(), Vec::new());
     let (mut outcomes, mut aliases) = (Missing::default(), BTreeMap::new());
     let mut leaves_out = !options.ignore.is_empty();
@@ -335,6 +336,19 @@ fn whole(
         }
     }
     Ok(())
+}
+
+/// Returns the note on a field of all rows that the header does not name.
+fn said_of_unnamed(unnamed: Unnamed) -> Note {
+    let said = match unnamed {
+        Unnamed::First => {
+            "the rows have one field more than the header has names: the first field, which differs from row to row, is taken for the name of the row and left out"
+        }
+        Unnamed::Last => {
+            "the rows have one field more than the header has names: the last field, which is empty, is left out"
+        }
+    };
+    Note::new(WHOLE_FILE, said)
 }
 
 /// Passes the cells of a row to their columns.

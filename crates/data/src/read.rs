@@ -13,6 +13,8 @@
 //!   types are.)
 //! - Two columns of one name that are read must hold the same in every row: nobody could tell which
 //!   is meant. (Real files repeat columns, `priors_count` of COMPAS for one.)
+//! - Where the header of a text is one name short, a field of the rows that has no name is passed
+//!   over: the first one, if it names the rows, as R writes them, or an empty one at the end.
 //! - A value, a class or a number that is not what it should be is an error that names what was
 //!   read, the row, the column and the value; or the row is left out and counted ([`BadRows`]).
 
@@ -38,7 +40,7 @@ pub(crate) use self::json::is_json;
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
-pub(crate) use self::text::first_records;
+pub(crate) use self::text::{Unnamed, first_records};
 use super::number_form::NumberForm;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};
@@ -203,10 +205,10 @@ impl Records {
     /// When the file is broken at this place, or differs in two columns of a name that was asked
     /// for.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
-        let expected = self.names.len();
-        let fields = match &mut self.cells {
-            Cells::Text(text) => text.advance(&self.file)?,
-            Cells::Arrow(arrow) => arrow.advance(&self.file)?.then_some(expected),
+        let names = self.names.len();
+        let (fields, expected) = match &mut self.cells {
+            Cells::Text(text) => (text.advance(&self.file)?, text.expected(names)),
+            Cells::Arrow(arrow) => (arrow.advance(&self.file)?.then_some(names), names),
         };
         let Some(fields) = fields else {
             return Ok(None);
@@ -243,6 +245,33 @@ impl Records {
             record.expect_equal(first, twin)?;
         }
         Ok(Some(record))
+    }
+
+    /// Returns the field of all rows that the header does not name, and that is passed over, if
+    /// there is one.
+    pub(crate) fn unnamed(&self) -> Option<Unnamed> {
+        match &self.cells {
+            Cells::Text(text) => text.unnamed(),
+            Cells::Arrow(_) => None,
+        }
+    }
+
+    /// Refuses rows with a field that the header does not name, which the first rows show, for
+    /// readers whose cells may not depend on what other rows hold.
+    ///
+    /// # Errors
+    /// [`ReadError::Ragged`] for the first row.
+    pub fn expect_names_of_all(&self) -> Result<(), ReadError> {
+        let expected = self.names.len();
+        match self.unnamed() {
+            None => Ok(()),
+            Some(_) => Err(ReadError::Ragged {
+                file: self.file.clone(),
+                place: Place::Row(1),
+                found: expected + 1,
+                expected,
+            }),
+        }
     }
 
     /// Returns whether rows with which something is wrong are left out.

@@ -28,6 +28,9 @@
 //! free of charge: leave one value out of the levels of a schema, or make a digit the sign of a
 //! comment, and see whether the table can still be read, or how many records it has.
 //!
+//! For the same reason a table is refused whose rows have a field that its header does not name: which
+//! field that is would hang on the rows.
+//!
 //! A file that is not the ledger's may fail to be read: nothing is said of why. Its owner learns it
 //! with [`TableOptions::read_as_owner`].
 
@@ -136,6 +139,7 @@ impl TableReading {
         }
         let file = DataFile::open(file)?;
         let mut records = Records::from_file(&file, &self.format)?;
+        records.expect_names_of_all()?;
         let mut names = match columns.is_empty() {
             true => records.names().to_vec(),
             false => columns.to_vec(),
@@ -433,6 +437,7 @@ impl TableOptions {
     }
 
     fn decode(&self, grid: Grid, mut records: Records) -> Result<DeclaredNumbers, SourceError> {
+        records.expect_names_of_all()?;
         let columns = self.reading.columns(&self.columns, &records)?;
         let mut values = Vec::new();
         while let Some(record) = records.advance()? {

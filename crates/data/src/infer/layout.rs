@@ -21,7 +21,7 @@ use crate::source::{Content, DataFile};
 use crate::unicode;
 
 /// The name under which notes on the whole file stand.
-const WHOLE_FILE: &str = "[format]";
+pub(super) const WHOLE_FILE: &str = "[format]";
 /// The characters that may separate fields, apart from what a user says.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 /// The number of bytes at the beginning of a file by which its separator is found.
@@ -288,8 +288,15 @@ fn separator(start: Vec<u8>, format: &Format) -> char {
             0 => counts.first().copied().unwrap_or_default(),
             columns => columns,
         };
-        let alike = counts.iter().filter(|&&count| count == expected).count();
-        (expected > 1 && 100 * alike >= ALIKE * counts.len()).then_some(expected)
+        // Rows may have a field that the header does not name.
+        let alike = [0, 1].map(|more| {
+            let is_alike = |count: &&usize| **count == expected + more;
+            counts.iter().skip(more).filter(is_alike).count() + more
+        });
+        let is_alike = alike
+            .into_iter()
+            .any(|alike| 100 * alike >= ALIKE * counts.len());
+        (expected > 1 && is_alike).then_some(expected)
     };
     let mut best = (Format::default().separator, 1);
     for separator in SEPARATORS {

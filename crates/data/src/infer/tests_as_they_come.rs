@@ -24,8 +24,13 @@ fn age(row: usize) -> usize {
 
 /// A file of 60 people, some lines of which `change` writes otherwise.
 fn people(change: impl Fn(usize, String) -> String) -> tempfile::NamedTempFile {
+    many(60, change)
+}
+
+/// A file of `rows` people, some lines of which `change` writes otherwise.
+fn many(rows: usize, change: impl Fn(usize, String) -> String) -> tempfile::NamedTempFile {
     let mut text = String::from("age,sex,income\n");
-    for row in 0..60 {
+    for row in 0..rows {
         let (sex, income) = (["m", "f"][row % 2], ["high", "low"][row / 2 % 2]);
         text += &change(row, format!("{},{sex},{income}\n", age(row)));
     }
@@ -262,4 +267,89 @@ fn json_is_a_table_like_another() {
     let error = Table::read(json.path(), &drafts[0].schema, Labels::Required);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("row 61, column 'age'"), "{error}");
+}
+
+/// Names of rows, as R writes them, and a separator at the end of every row are no columns, whether
+/// the header names something there or not.
+#[test]
+fn a_field_that_the_header_does_not_name_is_passed_over() {
+    let plain = people(|_, line| line);
+    let expected = infer(plain.path(), &options()).unwrap().schema;
+    let named = people(|row, line| format!("\"{}\",{line}", row + 1));
+    let ended = people(|_, line| line.replace('\n', ",\n"));
+    for (file, what) in [(named, "name of the row"), (ended, "which is empty")] {
+        let draft = infer(file.path(), &options()).unwrap();
+        assert!(said(&draft).contains(what), "{}", said(&draft));
+        assert_eq!(draft.schema, expected);
+        let tables = [plain.path(), file.path()].map(|file| {
+            let read = Table::read(file, &expected, Labels::Required).unwrap();
+            (read.codes().to_vec(), read.labels().to_vec())
+        });
+        assert_eq!(tables[0], tables[1]);
+        let records = crate::read::Records::open(file.path(), &expected.format).unwrap();
+        let refused = records.expect_names_of_all().unwrap_err().to_string();
+        assert!(refused.contains("4 fields where 3"), "{refused}");
+    }
+    let tabs = people(|row, line| format!("{},{line}", row + 1));
+    let text = std::fs::read_to_string(tabs.path()).unwrap();
+    std::fs::write(tabs.path(), text.replace(',', "\t")).unwrap();
+    let draft = infer(tabs.path(), &options()).unwrap();
+    assert_eq!(draft.schema.format.separator, '\t');
+    assert_eq!(draft.schema.attributes, expected.attributes);
+}
+
+/// A field more in some rows, or one that is neither empty everywhere nor another in every row, is a
+/// fault.
+#[test]
+fn other_fields_that_the_header_does_not_name_are_refused() {
+    type Change = fn(usize, String) -> String;
+    let some: Change = |row, line| match row % 3 {
+        0 => format!("{row},{line}"),
+        _ => line,
+    };
+    let later: Change = |row, line| match row {
+        50 => line,
+        _ => format!("{row},{line}"),
+    };
+    let repeated: Change = |row, line| format!("{},{line}", row % 7);
+    let last: Change = |row, line| match row {
+        0..50 => line.replace('\n', ",\n"),
+        _ => line.replace('\n', ",x\n"),
+    };
+    for (change, needle) in [
+        (some, "line 2: 4 fields where 3"),
+        (later, "line 2: 4 fields where 3"),
+        (repeated, "line 2: 4 fields where 3"),
+        (last, "line 2: 4 fields where 3"),
+    ] {
+        let error = infer(people(change).path(), &options()).unwrap_err();
+        assert!(error.to_string().contains(needle), "{error}");
+    }
+    // Behind the rows by which the field is found.
+    for (change, needle) in [
+        (
+            (|row, line| match row {
+                150 => line,
+                _ => format!("{row},{line}"),
+            }) as Change,
+            "line 152: 3 fields where 4",
+        ),
+        (
+            |row, line| match row {
+                150 => line.replace('\n', ",x\n"),
+                _ => line.replace('\n', ",\n"),
+            },
+            "line 152: 4 fields where 3",
+        ),
+        (
+            |row, line| match row {
+                150 => line.replacen(',', "", 1).replace('\n', ",\n"),
+                _ => line.replace('\n', ",\n"),
+            },
+            "line 152: 3 fields where 4",
+        ),
+    ] {
+        let error = infer(many(160, change).path(), &options()).unwrap_err();
+        assert!(error.to_string().contains(needle), "{error}");
+    }
 }

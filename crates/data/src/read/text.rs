@@ -1,5 +1,6 @@
 //! Records of a text file: CSV or JSON, plain or compressed, in UTF-8 or another encoding.
 
+use std::collections::{HashSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -10,6 +11,37 @@ use crate::compressed;
 use crate::encoding::{Encoding, decoded};
 use crate::schema::Format;
 use crate::unicode::trimmed;
+
+/// The number of records by which a field is found that the header does not name.
+const FIRST: usize = 100;
+
+/// The field that the header does not name, in a file whose records have one field more than it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unnamed {
+    /// The first field, as where R writes the names of rows.
+    First,
+    /// An empty field at the end, as where a separator ends every record.
+    Last,
+}
+
+impl Unnamed {
+    /// Finds the field that `names` lack in the first `records` of a file. Names of rows differ.
+    fn find(names: &[String], records: &VecDeque<csv::ByteRecord>) -> Option<Unnamed> {
+        let is_longer = |record: &csv::ByteRecord| record.len() == names.len() + 1;
+        if names.len() < 2 || records.len() < 2 || !records.iter().all(is_longer) {
+            return None;
+        }
+        let is_ended =
+            |record: &csv::ByteRecord| record.get(names.len()).is_some_and(<[u8]>::is_empty);
+        if records.iter().all(is_ended) {
+            return Some(Unnamed::Last);
+        }
+        let mut seen = HashSet::new();
+        let mut first = records.iter().filter_map(|record| record.get(0));
+        let are_names = first.all(|name| !name.is_empty() && seen.insert(name));
+        are_names.then_some(Unnamed::First)
+    }
+}
 
 /// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell;
 /// one that is not may still be read as far as the cells that are asked for are.
@@ -45,8 +77,9 @@ pub(super) struct TextRecords {
     encoding: Option<Encoding>,
     /// Whether the file is JSON, whose lines are not those of the text that is read.
     is_json: bool,
-    /// Whether the first record, read to learn the number of columns, is yet to be handed out.
-    pending: bool,
+    /// The records that were read to learn the columns, and are yet to be handed out.
+    ahead: VecDeque<csv::ByteRecord>,
+    unnamed: Option<Unnamed>,
 }
 
 impl TextRecords {
@@ -90,13 +123,33 @@ impl TextRecords {
                 expected: format.columns.len(),
             });
         };
+        let mut ahead = VecDeque::new();
+        if !layout.header {
+            ahead.push_back(record);
+        }
+        while layout.header && ahead.len() < FIRST {
+            let mut next = csv::ByteRecord::new();
+            let found = reader
+                .read_byte_record(&mut next)
+                .map_err(|error| csv_error(file, error))?;
+            let is_longer = next.len() > names.len();
+            ahead.extend(found.then_some(next));
+            if !is_longer {
+                break;
+            }
+        }
+        let unnamed = match layout.header {
+            true => Unnamed::find(&names, &ahead),
+            false => None,
+        };
         let records = TextRecords {
             reader: Box::new(reader),
-            record: Some(record.into()),
+            record: None,
             comment: format.comment.map(|c| c as u8),
             encoding: format.encoding,
             is_json,
-            pending: !layout.header,
+            ahead,
+            unnamed,
         };
         Ok((records, names))
     }
@@ -105,14 +158,39 @@ impl TextRecords {
     pub(super) fn advance(&mut self, file: &Path) -> Result<Option<usize>, ReadError> {
         // Taken and put back, so that its memory serves all records.
         let mut record = self.record.take().map_or_else(Default::default, Into::into);
-        let found = std::mem::take(&mut self.pending)
-            || self
+        let found = match self.ahead.pop_front() {
+            Some(first) => {
+                record = first;
+                true
+            }
+            None => self
                 .reader
                 .read_byte_record(&mut record)
-                .map_err(|error| csv_error(file, error))?;
+                .map_err(|error| csv_error(file, error))?,
+        };
         let fields = record.len();
         self.record = Some(record.into());
         Ok(found.then_some(fields))
+    }
+
+    /// Returns the field that the header does not name, if there is one.
+    pub(super) fn unnamed(&self) -> Option<Unnamed> {
+        self.unnamed
+    }
+
+    /// Returns the number of fields that the current record must have under a header of `names`
+    /// names.
+    pub(super) fn expected(&self, names: usize) -> usize {
+        let is_last_blank = || match &self.record {
+            Some(Fields::Text(record)) => record.iter().next_back().is_some_and(str::is_empty),
+            Some(Fields::Bytes(record)) => record.iter().next_back().is_some_and(<[u8]>::is_empty),
+            None => false,
+        };
+        match self.unnamed {
+            None => names,
+            Some(Unnamed::First) => names + 1,
+            Some(Unnamed::Last) => names + usize::from(is_last_blank()),
+        }
     }
 
     /// Returns whether the current record goes over several lines.
@@ -128,6 +206,7 @@ impl TextRecords {
     /// Returns the text of a cell, trimmed; `None` if it is not UTF-8.
     #[inline]
     pub(super) fn cell(&self, position: usize) -> Option<&str> {
+        let position = position + usize::from(self.unnamed == Some(Unnamed::First));
         match self.record.as_ref()? {
             Fields::Text(record) => Some(trimmed(record.get(position).unwrap_or_default())),
             Fields::Bytes(record) => {
