@@ -19,6 +19,7 @@
 mod classes;
 mod column;
 mod error;
+mod escape;
 mod layout;
 mod note;
 mod odd;

@@ -230,6 +230,11 @@ pub struct Format {
     /// The quote character.
     #[cfg_attr(feature = "openapi", schema(value_type = String, example = "\""))]
     pub quote: char,
+    /// The character before a quote within a quoted field, such as a backslash; behind it any
+    /// character stands for itself. Two quotes stand for one with or without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub escape: Option<char>,
     /// Whether the first record names the columns.
     pub header: bool,
     /// The column names by position. Needed without a header; with one they replace its names.
@@ -264,6 +269,7 @@ impl Default for Format {
         Format {
             separator: ',',
             quote: '"',
+            escape: None,
             header: true,
             columns: Vec::new(),
             comment: None,
@@ -433,6 +439,7 @@ impl Schema {
         for (what, character) in [
             ("separator", Some(format.separator)),
             ("quote", Some(format.quote)),
+            ("escape", format.escape),
             ("comment", format.comment),
         ] {
             if character.is_some_and(|c| !c.is_ascii()) {
@@ -440,6 +447,11 @@ impl Schema {
                     "{what} must be one ASCII character"
                 )));
             }
+        }
+        if [Some(format.separator), Some(format.quote)].contains(&format.escape) {
+            return Err(SchemaError::Format(
+                "escape must be another character than separator and quote".to_owned(),
+            ));
         }
         format.check_numbers().map_err(SchemaError::Format)?;
         if !format.header && format.columns.is_empty() {

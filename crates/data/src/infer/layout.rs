@@ -1,8 +1,8 @@
-//! The layout of a file, as far as nobody says it: what separates its fields, how its text is
-//! encoded, and how its numbers are written.
+//! The layout of a file, as far as nobody says it: what separates its fields, what escapes its
+//! quotes, how its text is encoded, and how its numbers are written.
 //!
 //! The separator is the one that cuts the first lines into most fields, as many in each as in the
-//! first. Text that is no UTF-8 is Windows-1252, if it can be. Of the forms of numbers
+//! first. A backslash escapes quotes where these fit with it alone. Text that is no UTF-8 is Windows-1252, if it can be. Of the forms of numbers
 //! ([`NumberForm`]) that is taken by which most columns hold numbers. Where two forms read a cell as
 //! two numbers, as 12.5 and 12500, and no other column excludes one of them, the user is asked;
 //! only where commas separate the fields of a text decimals stand behind points, which is said.
@@ -11,6 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::error::{Ambiguous, InferError};
+use super::escape::is_escaped;
 use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
@@ -122,6 +123,23 @@ fn lay_out(
             "the text is no UTF-8 and is read as {}; --encoding says another",
             Encoding::WINDOWS_1252
         ));
+    }
+    file.rewind()?;
+    if format.escape.is_none()
+        && let Content::Stream(text) = file.content()?
+    {
+        let said = [format.separator];
+        let separators = match finds_separator {
+            true => &SEPARATORS[..],
+            false => &said,
+        };
+        let escaped = decoded(text, format.encoding)
+            .and_then(|text| is_escaped(text, format.quote, separators));
+        if escaped.map_err(|source| ReadError::io(file.path(), source))? {
+            format.escape = Some('\\');
+            let said = "quotes within quoted fields stand behind a backslash; escape under [format] says so";
+            note(said.to_owned());
+        }
     }
     file.rewind()?;
     if finds_separator {

@@ -353,3 +353,42 @@ fn other_fields_that_the_header_does_not_name_are_refused() {
         assert!(error.to_string().contains(needle), "{error}");
     }
 }
+
+/// A backslash before quotes, as Spark and MySQL write it, is found and kept in the schema; without
+/// it the fields of such rows are others.
+#[test]
+fn quotes_behind_a_backslash_are_read() {
+    let jobs = ["the \"boss\", retired", "clerk", "a \\ b"];
+    let written = |escape: bool, separator: &str| {
+        let mut text = ["age", "sex", "job", "income"].join(separator) + "\n";
+        for row in 0..60 {
+            let (sex, income) = (["m", "f"][row % 2], ["high", "low"][row / 2 % 2]);
+            let job = match escape {
+                true => jobs[row % 3].replace('\\', r"\\").replace('"', "\\\""),
+                false => jobs[row % 3].replace('"', "\"\""),
+            };
+            let cells = [&age(row).to_string(), sex, &format!("\"{job}\""), income];
+            text += &(cells.join(separator) + "\n");
+        }
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    };
+    let plain = infer(written(false, ",").path(), &options()).unwrap();
+    assert_eq!(plain.schema.format.escape, None);
+    for separator in [",", ";", "\t"] {
+        let file = written(true, separator);
+        let draft = infer(file.path(), &options()).unwrap();
+        assert!(
+            said(&draft).contains("escape under [format]"),
+            "{}",
+            said(&draft)
+        );
+        assert_eq!(draft.schema.format.escape, Some('\\'));
+        assert_eq!(draft.schema.attributes, plain.schema.attributes);
+        let again = Schema::from_toml(&draft.schema.to_toml().unwrap()).unwrap();
+        assert_eq!(again, draft.schema);
+        let table = Table::read(file.path(), &again, Labels::Required).unwrap();
+        assert_eq!((table.rows(), table.row(0)[2]), (60, 0));
+    }
+}

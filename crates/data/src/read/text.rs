@@ -260,6 +260,7 @@ fn builder(format: &Format) -> csv::ReaderBuilder {
     builder
         .delimiter(format.separator as u8)
         .quote(format.quote as u8)
+        .escape(format.escape.map(|c| c as u8))
         .comment(format.comment.map(|c| c as u8))
         .has_headers(false)
         .flexible(true)

@@ -177,6 +177,16 @@ fn problems_are_named() {
             "min = 17\nordered = true",
             "'ordered' has no meaning",
         ),
+        (
+            "[label]",
+            "[format]\nescape = \"é\"\n[label]",
+            "escape must be one",
+        ),
+        (
+            "[label]",
+            "[format]\nescape = '\"'\n[label]",
+            "another character",
+        ),
         ("min = 17\n", "", "needs 'min'"),
         ("kind = \"integer\"", "kind = \"real\"", "'real'"),
         (
