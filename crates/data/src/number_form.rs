@@ -2,7 +2,8 @@
 //!
 //! A number is read in one form: the mark before its decimals, and the one between its thousands,
 //! if it has any. Currency and percent signs are left out in every form: 5 % is 5. An amount in round
-//! brackets is a loss, as in accounts: (1,234) is -1234. What fits no form is no number, and never half
+//! brackets is a loss, as in accounts: (1,234) is -1234. A minus may stand behind its number, where SAP
+//! writes it: 321- is -321. What fits no form is no number, and never half
 //! of one.
 
 /// Currency signs, and codes of currencies, as they stand before or behind an amount; of two that
@@ -13,6 +14,8 @@ const CURRENCIES: [&str; 54] = [
     "SEK", "NOK", "DKK", "PLN", "BRL", "MXN", "ZAR", "SGD", "HKD", "CZK", "HUF", "RON", "TRY",
     "RUB", "KRW", "Fr.", "Rs.", "Rs", "kr.", "kr", "zł", "Kč",
 ];
+/// The signs of what is below zero.
+const MINUS: [char; 2] = ['-', '\u{2212}'];
 /// The longest text that is looked at as a number in such a form.
 const LONGEST: usize = 64;
 
@@ -51,7 +54,11 @@ impl NumberForm {
         let (loss, rest) = self.without_brackets(cell.trim());
         let (first, rest) = without_sign(rest);
         let (second, rest) = without_sign(without_units(rest).1);
-        let mut signs = [loss, first, second].into_iter().flatten();
+        let (behind, rest) = match rest.strip_suffix(MINUS) {
+            Some(rest) => (Some('-'), rest.trim_end()),
+            None => (None, rest),
+        };
+        let mut signs = [loss, first, second, behind].into_iter().flatten();
         let mut plain = String::with_capacity(cell.len());
         if signs.next() == Some('-') {
             plain.push('-');
@@ -140,13 +147,18 @@ fn is_blank(mark: char) -> bool {
 }
 
 fn without_sign(text: &str) -> (Option<char>, &str) {
-    match text.strip_prefix(['-', '\u{2212}']) {
+    match text.strip_prefix(MINUS) {
         Some(rest) => (Some('-'), rest.trim_start()),
         None => match text.strip_prefix('+') {
             Some(rest) => (Some('+'), rest.trim_start()),
             None => (None, text),
         },
     }
+}
+
+/// Returns whether a minus stands behind the number that `cell` says.
+pub(crate) fn has_minus_behind(cell: &str) -> bool {
+    without_units(cell.trim()).1.ends_with(MINUS)
 }
 
 /// Returns the sign of the unit of a number, such as `%` or `€`, as it stands in `cell`.
@@ -243,6 +255,11 @@ mod tests {
             ("1,5E+03", form(',', None), "1.5e+03"),
             (",5", form(',', None), ".5"),
             ("+4", form(',', None), "4"),
+            ("321-", NumberForm::PLAIN, "-321"),
+            ("321,50 -", form(',', None), "-321.50"),
+            ("1.234,50-", form(',', '.'), "-1234.50"),
+            ("1.234,50- EUR", form(',', '.'), "-1234.50"),
+            ("€ 5\u{2212}", NumberForm::PLAIN, "-5"),
         ] {
             assert_eq!(form.plain(cell).as_deref(), Some(plain), "{cell}");
             assert_eq!(form.number(cell), plain.parse().ok(), "{cell}");
@@ -262,6 +279,13 @@ mod tests {
             ("1,2,3", form(',', '.')),
             ("31.12.2019", form(',', '.')),
             ("--3", NumberForm::PLAIN),
+            ("-3-", NumberForm::PLAIN),
+            ("(3-)", NumberForm::PLAIN),
+            ("3--", NumberForm::PLAIN),
+            ("3+", NumberForm::PLAIN),
+            ("1e-", NumberForm::PLAIN),
+            ("20-30", NumberForm::PLAIN),
+            ("-", NumberForm::PLAIN),
             ("(-3)", NumberForm::PLAIN),
             ("(20,30)", form(',', '.')),
             ("(20, 30)", form('.', ',')),

@@ -15,7 +15,7 @@ use super::escape::is_escaped;
 use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
-use crate::number_form::{NumberForm, currency_of, unit_of};
+use crate::number_form::{NumberForm, currency_of, has_minus_behind, unit_of};
 use crate::read::{OfRow, ReadError, Records, first_records, is_json};
 use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
@@ -201,6 +201,7 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
         ));
     }
     for column in columns {
+        notes.extend(column.said_of_minus(form));
         let example = &column.example;
         let said = match form.plain(example) {
             // Between commas it may be a list.
@@ -217,7 +218,7 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
             Some(plain) if NumberForm::PLAIN.number(example) != plain.parse().ok() => {
                 format!("'{example}' is read as {plain}")
             }
-            Some(plain) if example.parse::<f64>().is_err() => {
+            Some(plain) if example.parse::<f64>().is_err() && *example != column.minus_behind => {
                 format!("signs of what it counts are left out: '{example}' is {plain}")
             }
             Some(_) => continue,
@@ -363,6 +364,10 @@ struct Seen {
     sums: Vec<f64>,
     /// The first of the other cells that is a number in any form.
     example: String,
+    /// The first of the numbers that have a minus behind them.
+    minus_behind: String,
+    /// Whether a cell has a plus behind digits.
+    has_plus_behind: bool,
     /// The units that the column's numbers count, each with how many do and the first of them:
     /// nothing, percent, or a currency. 0 is 0 of any unit.
     units: Vec<(Option<&'static str>, u64, String)>,
@@ -377,6 +382,8 @@ impl Seen {
             counts: vec![0; forms],
             sums: vec![0.0; forms],
             example: String::new(),
+            minus_behind: String::new(),
+            has_plus_behind: false,
             units: Vec::new(),
         }
     }
@@ -399,11 +406,16 @@ impl Seen {
                 is_number = true;
             }
         }
+        let is_signed = |amount: &str| amount.ends_with(|last: char| last.is_ascii_digit());
+        self.has_plus_behind |= cell.strip_suffix('+').is_some_and(is_signed);
         if is_number {
             self.count(cell);
         }
         if is_number && self.example.is_empty() {
             self.example = cell.to_owned();
+        }
+        if is_number && self.minus_behind.is_empty() && has_minus_behind(cell) {
+            self.minus_behind = cell.to_owned();
         }
     }
 
@@ -445,9 +457,22 @@ impl Seen {
         self.counts.iter().copied().max().unwrap_or_default()
     }
 
-    /// Returns whether the column holds numbers, some of which say how they are written.
+    /// Returns the note on numbers that have a minus behind them and are read in `form`, if there are
+    /// any.
+    fn said_of_minus(&self, form: NumberForm) -> Option<Note> {
+        let plain = form.plain(&self.minus_behind)?;
+        let said = format!(
+            "a minus behind a number is its sign: '{}' is {plain}",
+            self.minus_behind
+        );
+        Some(Note::new(&self.name, said))
+    }
+
+    /// Returns whether the column holds numbers, some of which say how they are written. Where some
+    /// have a minus behind them, and others a plus, they are marks, as of schools.
     fn is_marked(&self) -> bool {
-        self.most() > 0 && 2 * (self.alike + self.most()) >= self.cells
+        let are_marks = self.has_plus_behind && !self.minus_behind.is_empty();
+        !are_marks && self.most() > 0 && 2 * (self.alike + self.most()) >= self.cells
     }
 
     /// Returns whether the column holds nothing else than numbers.

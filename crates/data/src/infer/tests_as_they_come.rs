@@ -392,3 +392,45 @@ fn quotes_behind_a_backslash_are_read() {
         assert_eq!((table.rows(), table.row(0)[2]), (60, 0));
     }
 }
+
+/// A minus behind a number, where SAP writes it, is its sign, in whatever form numbers are written;
+/// school marks such as 2- and 2+ are words.
+#[test]
+fn a_minus_behind_a_number_is_its_sign() {
+    let of = |balance: fn(usize) -> String| {
+        let mut text = String::from("balance;sex;income\n");
+        for row in 0..60 {
+            let (sex, income) = (["m", "f"][row % 2], ["high", "low"][row / 2 % 2]);
+            text += &format!("{};{sex};{income}\n", balance(row));
+        }
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let draft = infer(file.path(), &options()).unwrap();
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        (draft, table)
+    };
+    let (draft, table) = of(|row| match row % 5 {
+        0 => format!("{}-", row + 1),
+        _ => row.to_string(),
+    });
+    let note = "balance: a minus behind a number is its sign: '1-' is -1\n";
+    assert!(said(&draft).contains(note), "{}", said(&draft));
+    assert!(!said(&draft).contains("signs of what it counts"));
+    assert_eq!(
+        draft.schema.attributes[0].kind,
+        Kind::Integer { min: -56, max: 59 }
+    );
+    assert_eq!((table.row(10)[0], table.row(11)[0]), (-11, 11));
+    let (draft, _) = of(|row| match row % 5 {
+        1 => format!("1.2{row:02},50-"),
+        _ => format!("{row},25"),
+    });
+    let note = "'1.201,50-' is -1201.50";
+    assert!(said(&draft).contains(note), "{}", said(&draft));
+    let Kind::Numeric { bins, .. } = &draft.schema.attributes[0].kind else {
+        panic!("{:?}", draft.schema.attributes[0]);
+    };
+    assert_eq!(bins[0], -1256.5);
+    let (draft, _) = of(|row| ["1", "2", "2-", "3+", "3"][row % 5].to_owned());
+    assert_eq!(levels(&draft, 0), "1,2,2-,3+,3");
+}
