@@ -12,6 +12,9 @@
 //! many numbers, and numbers far away from all others that come again and again, are levels beside
 //! the numbers (`infer::odd`).
 //!
+//! Columns of 0 and 1 of which exactly one holds in every row are one attribute, spread over them
+//! (`infer::spread`), which is said where one of them is protected.
+//!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
 //! class is the last one (`infer::classes`), with what to give. Columns of which nothing can be made
 //! are refused together ([`InferError::Unplaced`]).
@@ -24,6 +27,7 @@ mod layout;
 mod note;
 mod odd;
 mod options;
+mod spread;
 mod typed;
 
 use std::collections::BTreeMap;
@@ -39,6 +43,7 @@ pub use self::layout::text_layout;
 use self::layout::{Layout, WHOLE_FILE};
 pub use self::note::{Note, Way};
 pub use self::options::InferOptions;
+use self::spread::Answers;
 pub use self::typed::typed;
 use super::memory;
 use super::read::{BadRows, ReadError, Record, Records, Unnamed, columns_in_words};
@@ -85,13 +90,20 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         .iter()
         .map(|name| Column::new(name, options))
         .collect();
+    let mut answers = Answers::new(names.len(), options);
     let mut rows = 0;
     let mut bad_rows = BadRows::default();
     loop {
         let row = match records.advance() {
             Ok(None) => break,
             Ok(Some(record)) => match whole(&record, &names, options, in_memory) {
-                Ok(()) => look(&record, &mut columns, &names, &layout, options),
+                Ok(()) => look(
+                    &record,
+                    (&mut columns, &mut answers),
+                    &names,
+                    &layout,
+                    options,
+                ),
                 Err(error) => Err(error.into()),
             },
             Err(error) => Err(error.into()),
@@ -109,7 +121,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let mut words = options.classes.clone();
     let (mut format, mut notes) = (layout.format.clone(), layout.notes.clone());
     notes.extend(records.unnamed().map(said_of_unnamed));
-    let (mut attributes, mut unplaced) = (Vec::new(), Vec::new());
+    let (mut attributes, mut kept, mut unplaced) = (Vec::new(), Vec::new(), Vec::new());
     let (mut outcomes, mut aliases) = (Missing::default(), BTreeMap::new());
     let mut leaves_out = !options.ignore.is_empty();
     for (at, (column, name)) in columns.into_iter().zip(&names).enumerate() {
@@ -157,6 +169,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
                 Some(mixed) => unplaced.push(mixed),
                 None => {
                     attributes.push(attribute);
+                    kept.push(at);
                     notes.extend(said);
                 }
             },
@@ -172,6 +185,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             Made::Unplaced(note) => unplaced.push(note),
         }
     }
+    notes.extend(answers.said(&names, &kept, options));
     if !unplaced.is_empty() {
         return Err(InferError::Unplaced { notes: unplaced });
     }
@@ -355,7 +369,7 @@ fn said_of_unnamed(unnamed: Unnamed) -> Note {
 /// Passes the cells of a row to their columns.
 fn look(
     record: &Record<'_>,
-    columns: &mut [Column],
+    (columns, answers): (&mut [Column], &mut Answers),
     names: &[String],
     layout: &Layout,
     options: &InferOptions,
@@ -363,6 +377,7 @@ fn look(
     for (position, (column, name)) in columns.iter_mut().zip(names).enumerate() {
         if !options.ignore.contains(name) {
             let cell = record.cell(position)?;
+            answers.look(position, cell);
             match layout.plain(position, name, cell)? {
                 // A mark or a level is what a person typed, as it stands in the file.
                 Some(plain) if !column.is_said_of(cell) => column.look(&plain, options),

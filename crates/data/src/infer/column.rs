@@ -13,7 +13,7 @@ use crate::spelling::merged;
 use crate::unicode;
 
 /// The number of rows from which on values that all differ are taken for names of rows.
-const MANY: usize = 20;
+pub(super) const MANY: usize = 20;
 /// The largest number of different whole numbers that may be codes of a list.
 const MOST_CODES: usize = 32;
 /// The least number of rows for each different code, on average: a sample of few rows misses
@@ -785,7 +785,7 @@ fn grouped(groups: &[Vec<(String, u64)>]) -> String {
 }
 
 /// Lists words in quotes: `'NA', 'null'`.
-fn quoted<T: AsRef<str>>(words: &[T]) -> String {
+pub(super) fn quoted<T: AsRef<str>>(words: &[T]) -> String {
     let words = words.iter().map(|word| format!("'{}'", word.as_ref()));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -1098,3 +1098,65 @@ fn marks_and_levels_are_compared_as_they_stand_in_the_file() {
     let last = wage.domain().1;
     assert_eq!((table.row(0)[0], table.row(1)[0]), (last, last - 1));
 }
+
+/// Protected columns that are one attribute with others, each of which says of one value whether a
+/// row has it, are said to be.
+#[test]
+fn an_attribute_that_is_spread_over_columns_is_said() {
+    // Of three races one holds in every row; `old` and `young` are spelt as truths; `veteran` is no
+    // one's opposite.
+    let text = |rows: usize| {
+        let mut text = String::from("race_a,old,race_b,veteran,race_c,young,sex,income\n");
+        for row in 0..rows {
+            let race = |of: usize| u8::from(row % 3 == of);
+            let old = row % 5 < 2;
+            let sex = ["m", "f"][row % 2];
+            text += &format!(
+                "{},{old},{}.0,{},{},{},{sex},{}\n",
+                race(0),
+                race(1),
+                u8::from(row % 7 == 0),
+                race(2),
+                ["True", "False"][usize::from(old)],
+                ["yes", "no"][row % 4 / 2]
+            );
+        }
+        text
+    };
+    let of = |rows: usize, protected: &[&str]| {
+        let file = file(&text(rows));
+        let options = InferOptions {
+            protected: protected.iter().map(|&name| name.to_owned()).collect(),
+            ..options()
+        };
+        let notes = infer(file.path(), &options).unwrap().notes;
+        let notes = notes
+            .iter()
+            .filter(|note| note.said.contains("one attribute"));
+        let notes = notes.map(|note| (note.column.clone(), note.text(Way::command)));
+        notes.collect::<Vec<_>>()
+    };
+    let [(column, said)] = &of(60, &["sex", "race_b"])[..] else {
+        panic!();
+    };
+    assert_eq!(column, "race_b");
+    for part in [
+        "'race_a', 'race_b', 'race_c' are one attribute",
+        "one column of words; --protected sex,race_b,race_a,race_c protects them all, if they must stay",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let [(column, said)] = &of(60, &["young"])[..] else {
+        panic!();
+    };
+    assert_eq!(column, "young");
+    assert!(said.starts_with("'old', 'young' are one"), "{said}");
+    // Said once, with nothing more to protect.
+    let [(_, said)] = &of(60, &["young", "old"])[..] else {
+        panic!();
+    };
+    assert!(!said.contains("--protected"), "{said}");
+    assert_eq!(of(60, &["veteran", "sex"]), []);
+    assert_eq!(of(60, &[]), []);
+    assert_eq!(of(15, &["young"]), [], "too few rows to tell");
+}
