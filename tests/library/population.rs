@@ -113,7 +113,7 @@ fn shares_directions_groups_and_moves_are_those_of_a_count_row_by_row() {
         let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
         let (rows, model, good) = (rows(400, seed), Hashed(seed), seed as usize % 3);
         let all: Vec<&[i32]> = rows.iter().map(|row| &row[..]).collect();
-        let source = (Source::default(), &all[..]);
+        let source = (Source::default(), all.into());
         let people = People::new((&schema, &domain), source, good).unwrap();
         let tally = counted(&model, &people);
         assert!(tally.is_of(&people) && people.individuals() < people.rows());
@@ -278,7 +278,7 @@ fn counts_are_the_same_in_any_number_of_pieces() {
     let domain = TabularDomain::new(&schema, &layout, &[0, 2]).unwrap();
     let (rows, model) = (rows(300, 7), Hashed(7));
     let every: Vec<&[i32]> = rows.iter().map(|row| &row[..]).collect();
-    let source = || (Source::default(), &every[..]);
+    let source = || (Source::default(), every.clone().into());
     let people = People::new((&schema, &domain), source(), 2).unwrap();
     let whole = counted(&model, &people);
     let (all, go_on) = (people.individuals(), &mut |_| ControlFlow::Continue(()));

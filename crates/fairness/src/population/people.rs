@@ -32,6 +32,15 @@ pub struct PopulationRows<'a> {
     pub numbers: Vec<&'a [f64]>,
 }
 
+impl<'a> From<Vec<&'a [i32]>> for PopulationRows<'a> {
+    fn from(codes: Vec<&'a [i32]>) -> PopulationRows<'a> {
+        PopulationRows {
+            codes,
+            ..PopulationRows::default()
+        }
+    }
+}
+
 /// Groups of rows by some attributes. The group of a row depends on its protected values alone.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Groups {

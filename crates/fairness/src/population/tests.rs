@@ -138,11 +138,7 @@ fn attributes_without_effect_are_those_that_no_answer_differs_by() {
         rows: rows.len() as u64,
         ..Source::default()
     };
-    let rows = PopulationRows {
-        codes: rows,
-        ..PopulationRows::default()
-    };
-    let people = People::new((&schema, &domain), (source, rows), 1).unwrap();
+    let people = People::new((&schema, &domain), (source, rows.into()), 1).unwrap();
     let count = |taken: &[usize], items| {
         let observe = &mut |_| ControlFlow::Continue(());
         let counted = count_people(&Moved(taken.to_vec()), &people, items, observe);
