@@ -270,7 +270,7 @@ impl RowCells {
         }
     }
 
-    /// Converts `rows` with their own `numbers`: see [`Predictor::logits_with`].
+    /// Converts `rows` with their own `numbers`: see [`Classifier::logits_with`].
     ///
     /// # Errors
     /// When they have no form in Arrow.
