@@ -171,3 +171,59 @@ fn attributes_without_effect_are_those_that_no_answer_differs_by() {
     let [one, other] = [(&[1][..], 0..1), (&[], 1..all)].map(|(taken, items)| count(taken, items));
     assert_eq!(without(&other.and(&one).unwrap()), ["job"]);
 }
+
+/// A model that says yes where the number of a row is above a limit of its sex: in its codes all are
+/// alike.
+struct Finer;
+
+impl Classifier for Finer {
+    fn width(&self) -> usize {
+        4
+    }
+    fn classes(&self) -> usize {
+        2
+    }
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.logits_with(rows, &vec![f64::NAN; rows.len()])
+    }
+    fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
+        let limit = |row: &[i32]| [0.5, 0.7][row[1] as usize];
+        let pairs = rows.iter().zip(numbers);
+        let logits = pairs.flat_map(|(row, &number)| [0.0, (number - limit(row)) as f32]);
+        Ok(logits
+            .map(|logit| if logit.is_nan() { -1.0 } else { logit })
+            .collect())
+    }
+}
+
+/// Rows that are alike in all codes are decided by their own numbers, in whatever order they stand.
+#[test]
+fn rows_with_numbers_of_their_own_are_people_of_their_own() {
+    let schema = Schema::from_toml(SCHEMA).unwrap();
+    let layout = InputLayout::unscaled(&schema.attributes);
+    let domain = TabularDomain::new(&schema, &layout, &[1]).unwrap();
+    let codes = [[3, 0, 0, 0], [3, 1, 0, 0]];
+    for shift in [0, 3, 57] {
+        let numbers: Vec<[f64; 1]> = (0..100)
+            .map(|at| [((at + shift) % 50) as f64 / 50.0])
+            .collect();
+        let rows = PopulationRows {
+            codes: (0..100).map(|at| &codes[at % 2][..]).collect(),
+            places: &[0],
+            numbers: numbers.iter().map(|numbers| &numbers[..]).collect(),
+        };
+        let source = Source {
+            rows: 100,
+            ..Source::default()
+        };
+        let people = People::new((&schema, &domain), (source, rows), 1).unwrap();
+        assert_eq!(people.individuals(), 50);
+        let observe = &mut |_| ControlFlow::Continue(());
+        let tally = count_people(&Finer, &people, 0..50, observe).unwrap();
+        let summary = PopulationSummary::new(&people, &tally.unwrap());
+        let flips = numbers
+            .iter()
+            .filter(|[number]| *number > 0.5 && *number <= 0.7);
+        assert_eq!(summary.shares[0].discriminatory, flips.count() as u64);
+    }
+}
