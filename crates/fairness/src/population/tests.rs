@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use super::{People, Plausibility, PopulationSummary, Source, Tally, count_people};
+use super::{People, Plausibility, PopulationRows, PopulationSummary, Source, Tally, count_people};
 use crate::domain::{Domain, TabularDomain};
 use crate::estimate::{Estimate, discriminatory_share};
 use probity_data::schema::Schema;
