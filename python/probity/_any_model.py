@@ -15,7 +15,7 @@ from ._models import Model, Predictor
 from ._networks import take_over, take_over_again
 from ._resuming import Notes
 from ._run import Runner
-from ._rust import Inputs, read_schema
+from ._rust import Inputs, read_schema, read_schema_of_run
 from ._texts import TEXT, TextModel, Texts, is_list_of_texts
 
 _T = TypeVar("_T")
@@ -80,7 +80,8 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
     notes: Notes = {
         "label": label, "classes": words, "gives": gives, "ignore": ignore, "unseen": unseen
     }
-    signature = Signature(wrapped, read, read_schema(schema), notes)
+    of_run = read_schema_of_run(schema, {**began, **runner.options})
+    signature = Signature(wrapped, read, of_run, notes)
     notes["classes"] = signature.classes
     network = take_over_again(runner, model)
     if wrapped.is_torch and not wrapped.gives_numbers and not began:
@@ -92,7 +93,7 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
             return runner.perform({"model": str(network.directory), "data": path}, keep=network)
         finally:
             runner.write_notes({**notes, "schema": named}, network)
-    predictor = signature.make_predictor(named, (model, data))
+    predictor = signature.make_predictor((model, data))
     inputs: Inputs = {"data": runner.name_data("data", read.table), "predictor.schema": named}
     return _perform_on_predictor(runner, predictor, inputs, notes)
 

@@ -25,7 +25,7 @@ from ._run import Run
 from ._rust import (
     FoundShare,
     read_disadvantaged,
-    read_schema,
+    read_schema_of_run,
     read_shares,
     read_specification,
     verify_audit,
@@ -188,8 +188,8 @@ class Audit(Run):
             schema = specification["predictor"]["schema"]
             read, wrapped = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
             wrapped.drop_unknown_features(read.table.column_names)
-            signature = Signature(wrapped, read, read_schema(schema), notes)
-            predictor = signature.make_predictor(schema)
+            signature = Signature(wrapped, read, read_schema_of_run(schema, specification), notes)
+            predictor = signature.make_predictor()
         with predictor.name(source.removeprefix("memory:"), exactly=True):
             return verify_audit(self.directory)
 

@@ -23,12 +23,14 @@ from . import _probity
 from ._errors import DataError, OptionError
 from ._files import fetch, is_path, is_text_file
 from ._memory import name_table
-from ._rust import Attribute, read_schema
+from ._rust import Attribute, Schema, to_toml
 
 _log = logging.getLogger("probity")
 
 #: Rows of the data by whose decisions a model is known again.
 _SAMPLE = 2000
+#: The most whole numbers that an attribute may have.
+_MOST_NUMBERS = 1_000_000
 
 
 def draw_places(rows: int, most: int) -> np.ndarray:
@@ -224,7 +226,7 @@ class Frames:
     batches must have one value in every row, which is then filled in.
     """
 
-    def __init__(self, data: Data, schema: str, columns: list[str], given: list[str]):
+    def __init__(self, data: Data, schema: Schema, columns: list[str], given: list[str]):
         self._columns = columns
         self._data = data
         self._library = data.library
@@ -239,25 +241,42 @@ class Frames:
         self._fill = {name: _find_constant(data, name) for name in columns if name not in given}
         self._values = self._read_back(schema, [name for name in columns if name in given])
 
-    def _read_back(self, schema: str, columns: list[str]) -> dict[str, dict[Any, Any]]:
+    def _read_rows(self, schema: Schema) -> tuple[pa.RecordBatch, np.ndarray]:
+        """Reads the rows in the form in which the model is asked about them, and the place of each in
+        the data, as some may be left out."""
+        table, attributes = self._data.table, [*schema["attribute"]]
+        longest = max(len(name) for name in [*table.column_names, schema["label"]["name"]])
+        # Two columns more say the place: one attribute cannot hold so many numbers.
+        names = [part.ljust(longest + 1, "_") for part in ("high", "low")]
+        for name, numbers in zip(names, divmod(np.arange(len(table)), _MOST_NUMBERS)):
+            table = table.append_column(name, pa.array(numbers))
+            attributes.append({"name": name, "kind": "integer", "min": 0, "max": _MOST_NUMBERS - 1})
+        # A table names its columns, where a file of the schema may have no header.
+        layout = {**schema["format"], "header": True, "columns": []}
+        read = {**schema, "format": layout, "attribute": attributes}
+        text = "\n".join(f"{key} = {to_toml(value)}" for key, value in read.items())
+        with name_table("rows", table) as path:
+            asked = _probity.rows_as_asked(text, path)
+        high, low = (asked.column(name).to_numpy() for name in names)
+        return asked, high * _MOST_NUMBERS + low
+
+    def _read_back(self, schema: Schema, columns: list[str]) -> dict[str, dict[Any, Any]]:
         """Finds the value that each word was read from, for each column of words."""
-        with name_table(f"values of {id(self)}", self._data.table) as path:
-            asked = _probity.rows_as_asked(schema, path)
+        asked, self._kept = self._read_rows(schema)
         self._rows = asked.take(pa.array(draw_places(len(asked), _SAMPLE)))
-        attributes = read_schema(schema)["attribute"]
         # Of each column the words that several values may stand for: marks, and levels of `merge`.
-        shared = {each["name"]: _list_shared_words(each) for each in attributes}
+        shared = {each["name"]: _list_shared_words(each) for each in schema["attribute"]}
         found: dict[str, dict[Any, Any]] = {}
-        if len(asked) != len(self._data.table):
-            # Rows were left out: words are given as they stand in the schema.
-            return found
         for name in columns:
             words = asked.column(name)
             if not pa.types.is_string(words.type) and not self._is_of_words(name):
                 continue
             known: dict[Any, Any] = {}
             joined = shared.get(name, set())
-            pairs = dict.fromkeys(zip(words.to_pylist(), _to_keys(self._list_originals(name))))
+            originals = self._list_originals(name)
+            pairs = dict.fromkeys(
+                zip(words.to_pylist(), _to_keys([originals[place] for place in self._kept]))
+            )
             for word, (_, value) in ((word, key) for word, key in pairs):
                 if word in known and not _is_same(known[word], value):
                     if word is None or word in joined:
@@ -298,8 +317,9 @@ class Frames:
         return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
 
     def sample(self) -> tuple[Any, int]:
-        """Draws rows from all of the data, as the model knows them, and counts them."""
-        places = draw_places(len(self._data.table), _SAMPLE)
+        """Draws rows from all of the data that are not left out, as the model knows them, and counts
+        them."""
+        places = self._kept[draw_places(len(self._kept), _SAMPLE)]
         frame = self._data.take(self._columns, places)
         if frame is not None:
             return frame, len(frame)

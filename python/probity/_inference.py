@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from dataclasses import replace
@@ -16,7 +15,7 @@ from ._frames import Data, Frames, to_word
 from ._memory import name_table
 from ._models import Model, Predictor
 from ._resuming import Notes
-from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema
+from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema, to_toml
 
 _log = logging.getLogger("probity")
 
@@ -105,23 +104,18 @@ def _set_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -
         if len(levels) < 2 or "merge" in attribute:
             continue
         lines = [
-            f"name = {_to_toml(attribute['name'])}",
+            f"name = {to_toml(attribute['name'])}",
             'kind = "categorical"',
-            f"levels = {_to_toml(levels)}",
+            f"levels = {to_toml(levels)}",
             f"ordered = {'true' if ordered else 'false'}",
         ]
         if attribute.get("protected"):
             lines.append("protected = true")
         if marks:
-            lines.append(f"missing = {_to_toml(missing)}")
-        lines.append(f"outside = {_to_toml(attribute['outside'])}")
+            lines.append(f"missing = {to_toml(missing)}")
+        lines.append(f"outside = {to_toml(attribute['outside'])}")
         parts[place] = "\n" + "\n".join(lines) + "\n\n"
     return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
-
-
-def _to_toml(value: str | list[str]) -> str:
-    """Writes a text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def list_names(names: Any) -> list[str]:
@@ -147,7 +141,7 @@ class Signature:
     """
 
     def __init__(self, model: Model, data: Data, schema: Schema, notes: Notes):
-        self.model, self.data = model, data
+        self.model, self.data, self.schema = model, data, schema
         self.of_schema = schema["label"]["classes"]
         if model.gives_numbers != (schema["label"].get("kind") == "number"):
             kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
@@ -183,9 +177,9 @@ class Signature:
             return sorted(self.of_schema, key=to_sort_key)
         return sorted(self.of_schema)
 
-    def make_predictor(self, schema: str, given: tuple[Any, Any] | None = None) -> Predictor:
+    def make_predictor(self, given: tuple[Any, Any] | None = None) -> Predictor:
         """Makes the function by which Probity asks the model."""
-        frames = Frames(self.data, schema, self.columns, self.attributes)
+        frames = Frames(self.data, self.schema, self.columns, self.attributes)
         return Predictor(self.model, frames, self.classes, self.of_schema, self.columns, given)
 
 

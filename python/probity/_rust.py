@@ -12,7 +12,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Mapping, TypedDict
 
 import numpy as np
 
@@ -121,6 +121,7 @@ class Attribute(TypedDict, total=False):
 class Schema(TypedDict):
     """A schema, as far as it is read here."""
 
+    format: dict[str, Any]
     label: Label
     attribute: list[Attribute]
 
@@ -185,6 +186,22 @@ def read_schema(schema: str | os.PathLike[str]) -> Schema:
     return read
 
 
+def read_schema_of_run(schema: str | os.PathLike[str], fields: Mapping[str, Any]) -> Schema:
+    """Reads a schema with what the `fields` of a run say of missing, outside and bad values."""
+    read = read_schema(schema)
+    outside = fields.get("outside", fields.get("out_of_domain"))
+    for attribute in read["attribute"]:
+        takes = {
+            "level": "missing" in attribute or attribute["outside"] != "reject",
+            "clip": attribute["kind"] != "categorical",
+        }
+        if outside in ("skip", "reject") or takes.get(outside, False):
+            attribute["outside"] = outside
+    if fields.get("skip_bad_rows"):
+        read["format"]["skip_bad_rows"] = True
+    return read
+
+
 def draft_schema(path: str, options: DraftOptions) -> tuple[str, list[str]]:
     """Drafts the schema of the table at `path`, as TOML, and notes what was decided that may be wrong."""
     label = "decision" if options.label is None else options.label
@@ -242,6 +259,15 @@ def to_json(value: Any) -> str:
     except ValueError as error:
         name, number = _find_infinite("an option", value) or ("an option", "NaN or infinite")
         raise OptionError(f"{name} is {number}, but must be a finite number") from error
+
+
+def to_toml(value: Any) -> str:
+    """Writes a value in TOML, which has no pairs of surrogates as JSON has."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{to_toml(key)} = {to_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(to_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def _find_infinite(name: str, value: Any) -> tuple[str, Any] | None:

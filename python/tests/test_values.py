@@ -525,3 +525,38 @@ def test_levels_that_are_merged_are_asked_about_as_the_level():
                           frame, schema=schema, **QUICK)
     # White and white are one, and flip: three of four.
     assert audit.people[-1].value == 0.75
+
+
+@pytest.mark.parametrize("way", ["of the schema", "outside", "skip_bad_rows"])
+def test_values_are_given_back_whatever_rows_are_left_out(way):
+    data = pd.DataFrame({"age": AGE, "sex": np.where(SEX == "m", " Male", " Female"), "wage": 1.5 * AGE})
+    model = lambda frame: np.where((frame.sex == " Male") & (frame.age > 50), 0.9, 0.1)  # noqa: E731
+    right = (AGE > 50).mean()
+    schema = probity.infer_schema(data, classes=["no", "yes"], protected=["sex"])
+    left_out = data.iloc[:1].assign(age=200 if way != "skip_bad_rows" else np.nan)
+    more = pd.concat([left_out, data], ignore_index=True)
+    options = {"outside": "skip"} if way == "outside" else {"skip_bad_rows": way == "skip_bad_rows"}
+    if way == "of the schema":
+        schema = schema.replace('"reject"', '"skip"')
+    seen = set()
+
+    def watched(frame):
+        seen.update(frame.sex)
+        assert frame.age.between(18, 80).all()
+        return model(frame)
+
+    audit = probity.audit(watched, more, schema=schema, out="run", **options, **QUICK)
+    assert seen == {" Male", " Female"}
+    assert audit.share.value == pytest.approx(right) and audit.share.inputs == ROWS
+    assert probity.Audit.load("run").verify(watched, more)["rejected"] == 0
+    said = probity.explain(watched, more, 2, schema=schema, **options)
+    assert said["class"] == ("yes" if AGE[0] > 50 and SEX[0] == "m" else "no")
+
+
+def test_a_value_outside_is_moved_where_this_is_said():
+    data = pd.DataFrame({"age": AGE, "sex": SEX})
+    schema = probity.infer_schema(data, classes=["no", "yes"], protected=["sex"])
+    more = pd.concat([data, data.iloc[:1].assign(age=200)], ignore_index=True)
+    model = lambda frame: np.where((frame.sex == "m") & (frame.age > 50), 0.9, 0.1)  # noqa: E731
+    audit = probity.audit(model, more, schema=schema, outside="clip", **QUICK)
+    assert audit.share.value == pytest.approx(((AGE > 50).sum() + 1) / (ROWS + 1))
