@@ -274,10 +274,10 @@ class Frames:
             known: dict[Any, Any] = {}
             joined = shared.get(name, set())
             originals = self._list_originals(name)
-            pairs = dict.fromkeys(
-                zip(words.to_pylist(), _to_keys([originals[place] for place in self._kept]))
-            )
-            for word, (_, value) in ((word, key) for word, key in pairs):
+            pairs: dict[Any, Any] = {}
+            for word, place in zip(words.to_pylist(), self._kept):
+                pairs.setdefault((word, _to_key(originals[place])), originals[place])
+            for (word, _), value in pairs.items():
                 if word in known and not _is_same(known[word], value):
                     if word is None or word in joined:
                         first = _choose_value(word, known[word], value)
@@ -363,10 +363,9 @@ class Frames:
         return column
 
 
-def _to_keys(values: list[Any]) -> Iterable[Any]:
-    """Gives each value a key by which a set tells it apart: by type as well, missing ones alike."""
-    for value in values:
-        yield ("", None) if is_missing(value) else (type(value).__name__, value)
+def _to_key(value: Any) -> Any:
+    """Gives a value a key by which a set tells it apart: by type as well, as NaN and None are two."""
+    return type(value).__name__, None if is_missing(value) else value
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -506,7 +506,8 @@ def test_groups_of_a_model_that_does_not_take_the_attribute():
 
 
 def test_several_marks_of_missing_values_are_asked_about_as_the_null(caplog):
-    frame = pd.DataFrame({"job": ["a", None, "?", "b"] * 30, "sex": ["f", "f", "m", "m"] * 30})
+    jobs = pd.Series(["a", None, "?", "b"] * 30, dtype=object)
+    frame = pd.DataFrame({"job": jobs, "sex": ["f", "f", "m", "m"] * 30})
 
     def model(rows):
         return np.where((rows.sex == "m") & rows.job.isna(), 0.9, 0.1)
@@ -560,3 +561,24 @@ def test_a_value_outside_is_moved_where_this_is_said():
     model = lambda frame: np.where((frame.sex == "m") & (frame.age > 50), 0.9, 0.1)  # noqa: E731
     audit = probity.audit(model, more, schema=schema, outside="clip", **QUICK)
     assert audit.share.value == pytest.approx(((AGE > 50).sum() + 1) / (ROWS + 1))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_a_missing_value_stays_what_it_is(missing):
+    data = pd.DataFrame({"sex": SEX, "job": pd.Series(drawn(["a", "b", missing]), dtype=object)})
+    seen = set()
+
+    def model(frame):
+        seen.update(type(value) for value in frame.job)
+        return np.where((frame.sex == "m") & frame.job.isna(), 0.9, 0.1)
+
+    audit = probity.audit(model, data, ["sex"], classes=["no", "yes"], **QUICK)
+    assert seen == {str, type(missing)}
+    assert audit.share.value == data.job.isna().mean()
+
+
+def test_kinds_of_missing_values_that_are_one_are_told(caplog):
+    data = pd.DataFrame({"sex": SEX, "job": pd.Series(drawn(["a", np.nan, None]), dtype=object)})
+    with caplog.at_level(logging.WARNING, "probity"):
+        probity.audit(lambda frame: np.full(len(frame), 0.3), data, ["sex"], classes=["n", "y"], **QUICK)
+    assert "holds nan and None, which are one: the model is asked with nan for both" in caplog.text
