@@ -75,8 +75,11 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
     words = None if classes is None else [to_word(name) for name in classes]
     if schema is None:
         schema = infer_model_schema(wrapped, read, label, protected, words, description.favourable)
-    elif description.favourable is not None and not began:
+    elif description.favourable is not None and not wrapped.gives_numbers and not began:
         raise OptionError("favourable has no meaning where there is a schema")
+    if wrapped.gives_numbers and description.favourable is not None:
+        # Of numbers it is no class of the schema, but which ones are good to get.
+        runner.options.setdefault("favourable", description.favourable)
     notes: Notes = {
         "label": label, "classes": words, "gives": gives, "ignore": ignore, "unseen": unseen
     }

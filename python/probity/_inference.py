@@ -217,7 +217,7 @@ def infer_model_schema(
         classes=known if label is None and known else [],
         protected=attributes,
         ignore=others,
-        # Of numbers it is lower or higher ones, and no class of the schema.
+        # Of numbers it is no class of the schema.
         favourable=None if favourable is None or model.gives_numbers else to_word(favourable),
         number=model.gives_numbers,
     )

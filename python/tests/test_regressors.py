@@ -44,7 +44,7 @@ def moved(predict):
 
 def audited(model, **options):
     quick = {"seeds": 30, "local": 20, "estimate": 200}
-    return probity.audit(model, FRAME, label="wage", protected=["sex"], gap=GAP, **quick, **options)
+    return probity.audit(model, FRAME, label="wage", **{"protected": ["sex"], **options}, gap=GAP, **quick)
 
 
 @pytest.mark.parametrize("last", [RandomForestRegressor(20, random_state=1), LinearRegression()])
@@ -85,3 +85,15 @@ def test_what_is_missing_is_said():
         probity.audit(model, FRAME, label="wage", protected=["sex"])
     with pytest.raises(probity.OptionError, match="give label"):
         probity.audit(model, INPUTS, protected=["sex"], gap=GAP)
+
+
+def test_low_numbers_may_be_the_favourable_ones():
+    model = fitted(LinearRegression())
+    schema = probity.infer_schema(FRAME, "wage", protected=["sex"], number=True)
+    for options in ({}, {"schema": schema, "protected": ()}):
+        low = audited(model, **options, favourable="lower")
+        assert low.summary["population"]["favourable"] == "lower"
+        assert low.disadvantaged == audited(model, **options, population={"favourable": "lower"}).disadvantaged
+        assert low.disadvantaged != audited(model, **options, favourable="higher").disadvantaged
+    with pytest.raises(probity.OptionError, match="'nonsense', but must be one of the classes lower, higher"):
+        audited(model, favourable="nonsense")
