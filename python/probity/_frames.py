@@ -141,6 +141,14 @@ class Data:
                 return [value for value in values if value is not None], kind.ordered
         return None
 
+    def list_values(self, name: str) -> list[Any]:
+        """Lists the values of a column as the user has them."""
+        if self.library == "pandas":
+            values: list[Any] = self.frame[self.names[name]].tolist()
+            return values
+        column = self.frame[name]
+        return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
+
     def take(self, columns: list[str], places: np.ndarray) -> Any:
         """Takes the rows at these places, as they are, in these columns; `None` without a data frame."""
         if self.library == "pandas":
@@ -273,7 +281,7 @@ class Frames:
                 continue
             known: dict[Any, Any] = {}
             joined = shared.get(name, set())
-            originals = self._list_originals(name)
+            originals = self._data.list_values(name)
             pairs: dict[Any, Any] = {}
             for word, place in zip(words.to_pylist(), self._kept):
                 pairs.setdefault((word, _to_key(originals[place])), originals[place])
@@ -306,15 +314,6 @@ class Frames:
         return kind == object or type(kind).__name__ in ("StringDtype", "CategoricalDtype") or (
             "decimal" in str(kind) or "string" in str(kind)
         )
-
-    def _list_originals(self, name: str) -> list[Any]:
-        """Lists the values of a column as the user has them."""
-        data = self._data
-        if data.library == "pandas":
-            values: list[Any] = data.frame[data.names[name]].tolist()
-            return values
-        column = data.frame[name]
-        return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
 
     def sample(self) -> tuple[Any, int]:
         """Draws rows from all of the data that are not left out, as the model knows them, and counts

@@ -7,8 +7,6 @@ import os
 from dataclasses import replace
 from typing import Any, Collection, Mapping, Sequence
 
-import pyarrow as pa
-
 from ._errors import OptionError
 from ._files import is_text_file
 from ._frames import Data, Frames, to_word
@@ -172,19 +170,15 @@ class Signature:
             return []
         if (named := self.model.order_classes(given)) is not None:
             return named
-        column = self.data.table.column(label) if label in self.data.table.column_names else None
-        if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
-            return sorted(self.of_schema, key=to_sort_key)
-        return sorted(self.of_schema)
+        is_known = label is not None and label in self.data.table.column_names
+        values = self.data.list_values(str(label)) if is_known else [""]
+        is_text = any(isinstance(value, str) for value in values)
+        return sorted(self.of_schema, key=None if is_text else to_sort_key)
 
     def make_predictor(self, given: tuple[Any, Any] | None = None) -> Predictor:
         """Makes the function by which Probity asks the model."""
         frames = Frames(self.data, self.schema, self.columns, self.attributes)
         return Predictor(self.model, frames, self.classes, self.of_schema, self.columns, given)
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_large_string(kind)) or "string" in str(kind)
 
 
 def infer_model_schema(

@@ -582,3 +582,13 @@ def test_kinds_of_missing_values_that_are_one_are_told(caplog):
     with caplog.at_level(logging.WARNING, "probity"):
         probity.audit(lambda frame: np.full(len(frame), 0.3), data, ["sex"], classes=["n", "y"], **QUICK)
     assert "holds nan and None, which are one: the model is asked with nan for both" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["int64", "object", "category", "words", "categories of words"])
+def test_labels_that_are_numbers_are_sorted_by_value(kind):
+    y = pd.Series(drawn([9, 10]))
+    y = y.astype(str).astype("category" if "categories" in kind else object) if "words" in kind else y.astype(kind)
+    favour = lambda frame: np.where(frame.sex == "m", 0.9, 0.1)  # noqa: E731
+    audit = probity.audit(favour, pd.DataFrame({"sex": SEX, "age": AGE, "y": y}), ["sex"], "y", **QUICK)
+    # The probability is that of the last class, which is '9' of words.
+    assert unfair(audit, "9" if "words" in kind else "10")
