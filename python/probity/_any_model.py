@@ -71,7 +71,7 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
     if began:
         schema = kept.get("schema") or began["predictor"]["schema"]
     read, wrapped = Data(data, ignore, schema), Model(model, gives)
-    wrapped.drop_unknown_features(read.table.column_names)
+    wrapped.match_features(read.table.column_names)
     words = None if classes is None else [to_word(name) for name in classes]
     if schema is None:
         schema = infer_model_schema(wrapped, read, label, protected, words, description.favourable)

@@ -187,7 +187,7 @@ class Audit(Run):
         else:
             schema = specification["predictor"]["schema"]
             read, wrapped = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
-            wrapped.drop_unknown_features(read.table.column_names)
+            wrapped.match_features(read.table.column_names)
             signature = Signature(wrapped, read, read_schema_of_run(schema, specification), notes)
             predictor = signature.make_predictor()
         with predictor.name(source.removeprefix("memory:"), exactly=True):

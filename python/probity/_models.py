@@ -37,6 +37,8 @@ class Model:
         #: The function that gives its decisions, if it has one.
         self.predict: Callable[[Any], Any] | None = None
         self.is_torch = is_torch_module(model)
+        #: Whether its features have `_` where columns have blanks.
+        self._has_no_blanks = type(model).__module__.startswith("lightgbm")
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
         self._is_guess = False
@@ -87,10 +89,15 @@ class Model:
         if hasattr(model, "predict"):
             self.predict = _wrap_estimator(model, model.predict)
 
-    def drop_unknown_features(self, columns: Sequence[str]) -> None:
-        """Drops the names of features if the data have none of them: the library made them up for an
-        array."""
-        if self.features is not None and not set(self.features) & set(columns):
+    def match_features(self, columns: Sequence[str]) -> None:
+        """Names the features as the columns of the data, and drops their names if the data have none of
+        them: the library made them up for an array."""
+        if self.features is None:
+            return
+        if self._has_no_blanks:
+            own = {name.replace(" ", "_"): name for name in columns} | {name: name for name in columns}
+            self.features = [own.get(name, name) for name in self.features]
+        if not set(self.features) & set(columns):
             self.features = None
 
     def order_classes(self, given: Sequence[str] | None) -> list[str] | None:

@@ -592,3 +592,18 @@ def test_labels_that_are_numbers_are_sorted_by_value(kind):
     audit = probity.audit(favour, pd.DataFrame({"sex": SEX, "age": AGE, "y": y}), ["sex"], "y", **QUICK)
     # The probability is that of the last class, which is '9' of words.
     assert unfair(audit, "9" if "words" in kind else "10")
+
+
+@pytest.mark.parametrize("names", [["my age", "is male", "paid hours"], ["age", "is male", "hours"]])
+def test_columns_with_blanks_are_known_to_lightgbm(names):
+    lightgbm = pytest.importorskip("lightgbm")
+    columns = [AGE, (SEX == "m").astype(int), DRAW.integers(10, 60, ROWS)]
+    frame = pd.DataFrame(dict(zip(names, columns)))
+    y = (frame[names[0]] / 20 + frame["is male"] + frame[names[2]] / 30 > 4.5).astype(int)
+    model = lightgbm.LGBMClassifier(verbose=-1, n_estimators=20).fit(frame, y)
+    flips = model.predict(frame) != model.predict(frame.assign(**{"is male": 1 - frame["is male"]}))
+    assert flips.any()
+    for asked in (model, model.booster_):
+        # LightGBM itself takes columns by their place.
+        data = frame[names[::-1]].assign(y=y)
+        assert probity.audit(asked, data, ["is male"], "y", **QUICK).share.value == flips.mean()
