@@ -13,6 +13,8 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+from decimal import Decimal
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
@@ -185,14 +187,24 @@ def _to_column(column: Any) -> Any:
     if isinstance(column, (pa.ChunkedArray, pa.Array)):
         if pa.types.is_dictionary(column.type):
             return _to_words(column.to_pylist())
-        return column
+        return _to_floats(column.to_pylist()) if pa.types.is_decimal(column.type) else column
     kind = column.dtype
     if type(kind).__name__ == "CategoricalDtype":
         words = np.array([to_word(value) for value in kind.categories] + [None], dtype=object)
         return pa.array(words[column.cat.codes.to_numpy()], pa.string())
     if kind == object:
-        return _to_words(column.tolist())
-    return pa.array(column, from_pandas=True)
+        values = column.tolist()
+        kinds = {type(value) for value in values if not is_missing(value)}
+        are_numbers = all(kind is not bool and issubclass(kind, (Real, Decimal)) for kind in kinds)
+        # Whole numbers may be words of a code, and too long for floats.
+        if are_numbers and not all(issubclass(kind, Integral) for kind in kinds):
+            return _to_floats(values)
+        return _to_words(values)
+    return _to_column(pa.array(column, from_pandas=True))
+
+
+def _to_floats(values: list[Any]) -> pa.Array:
+    return pa.array([None if is_missing(value) else float(value) for value in values], pa.float64())
 
 
 def _to_words(values: list[Any]) -> pa.Array:
@@ -247,6 +259,9 @@ class Frames:
             frame = data.frame if data.library == "pandas" else data.frame.to_pandas()
             self._types = {str(name): frame[name].dtype for name in frame.columns}
         self._fill = {name: _find_constant(data, name) for name in columns if name not in given}
+        kinds = {each["name"]: each["kind"] for each in schema["attribute"]}
+        #: Those in which rows of the data have numbers of their own, beside those of their bins.
+        self._numeric = {name for name in columns if kinds.get(name) == "numeric"}
         self._values = self._read_back(schema, [name for name in columns if name in given])
 
     def _read_rows(self, schema: Schema) -> tuple[pa.RecordBatch, np.ndarray]:
@@ -281,9 +296,15 @@ class Frames:
                 continue
             known: dict[Any, Any] = {}
             joined = shared.get(name, set())
-            originals = self._data.list_values(name)
+            originals, listed = self._data.list_values(name), words.to_pylist()
+            if name in self._numeric:
+                cells = self._data.table.column(name).to_pylist()
+                listed = [
+                    None if word is None else _read_number(cells[place], schema["format"], word)
+                    for word, place in zip(listed, self._kept)
+                ]
             pairs: dict[Any, Any] = {}
-            for word, place in zip(words.to_pylist(), self._kept):
+            for word, place in zip(listed, self._kept):
                 pairs.setdefault((word, _to_key(originals[place])), originals[place])
             for (word, _), value in pairs.items():
                 if word in known and not _is_same(known[word], value):
@@ -351,6 +372,8 @@ class Frames:
             known = self._values.get(name, {})
             like = next((value for value in known.values() if not is_missing(value)), None)
             words = coded.dictionary.to_pylist()
+            if name in self._numeric:
+                words = [_read_number(word, {}, word) for word in words]
             values = [known[word] if word in known else _convert_word(word, kind, like) for word in words]
             return _make_column(values, coded.indices.to_numpy(), kind, self._library)
         if self._library == "polars":
@@ -360,6 +383,17 @@ class Frames:
         if self._library == "pandas":
             return _convert_numbers(column.to_pandas(), kind)
         return column
+
+
+def _read_number(cell: Any, layout: dict[str, Any], word: Any) -> Any:
+    """Reads the number in a cell, as `layout` says that numbers are written; `word` if it holds none."""
+    if isinstance(cell, str):
+        cell = cell.replace(layout.get("thousands") or " ", "").replace(layout.get("decimal") or ".", ".")
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        return word
+    return number if np.isfinite(number) else word
 
 
 def _to_key(value: Any) -> Any:
@@ -402,7 +436,8 @@ def _convert_word(word: Any, kind: Any, other: Any) -> Any:
     if isinstance(word, (int, float)):
         if isinstance(other, str):
             return str(float(word)) if "." in other else to_word(word)
-        return word if other is None or isinstance(other, bool) else type(other)(to_word(word))
+        is_kept = other is None or isinstance(other, bool) or (isinstance(other, int) and word % 1)
+        return word if is_kept else type(other)(to_word(word))
     name = str(kind).lower()
     if name.startswith("bool") or isinstance(other, bool):
         return _parse_truth(word)

@@ -607,3 +607,46 @@ def test_columns_with_blanks_are_known_to_lightgbm(names):
         # LightGBM itself takes columns by their place.
         data = frame[names[::-1]].assign(y=y)
         assert probity.audit(asked, data, ["is male"], "y", **QUICK).share.value == flips.mean()
+
+
+PAY = DRAW.normal(4000, 900, ROWS).round(2)
+CENTS = [decimal.Decimal(f"{pay:.2f}") for pay in PAY]
+PAYS = {
+    "floats as objects": pd.Series(PAY, dtype=object),
+    "decimals": pd.Series(CENTS, dtype=object),
+    "decimals, some missing": pd.Series([None, *CENTS[1:]], dtype=object),
+    "decimals of Arrow": pd.Series(CENTS, dtype=pd.ArrowDtype(pa.decimal128(10, 2))),
+    "words": pd.Series([f"{pay:.2f}" for pay in PAY]),
+    "words of Europe": pd.Series([f"{pay:_.2f}".replace(".", ",").replace("_", ".") for pay in PAY]),
+    "words, some of which are none": pd.Series(["unpaid", *(f"{pay:.2f}" for pay in PAY[1:])]),
+    "categories": pd.Series(PAY).astype("category"),
+}
+
+
+@pytest.mark.parametrize(
+    "library, name",
+    # Categories of numbers are of pandas.
+    [(a, b) for a in ("pandas", "polars", "pyarrow") for b in PAYS if a == "pandas" or b != "categories"],
+)
+def test_numbers_of_any_type_are_given_as_they_are(library, name):
+    plain = pd.DataFrame({"sex": SEX, "pay": np.where((np.arange(ROWS) == 0) & ("some" in name), np.nan, PAY)})
+    data = plain.assign(pay=PAYS[name])
+    known = set(PAYS[name].dropna())
+    if library != "pandas":
+        data = pa.Table.from_pandas(data) if library == "pyarrow" else pl.from_pandas(data)
+
+    def model(frame):
+        pay = pd.Series(list(frame["pay"]), dtype=object)
+        assert {*pay.dropna()} <= known and {*pay.dropna().map(type)} <= {*map(type, known)}
+        return rule(pay, frame["sex"])
+
+    def rule(pay, sex):
+        return np.where((np.asarray(sex) == "m") & (pay.map(str) > "4"), 0.9, 0.1)
+
+    schema = probity.infer_schema(plain, classes=["n", "y"], protected=["sex"])
+    expected = probity.audit(lambda frame: rule(frame.pay, frame.sex), plain, schema=schema, **QUICK)
+    if name != "categories":
+        # Categories are levels, if nobody says otherwise.
+        schema = probity.infer_schema(data, classes=["n", "y"], protected=["sex"])
+    audit = probity.audit(model, data, schema=schema, **QUICK)
+    assert audit.share == expected.share and 0.3 < audit.share.value < 0.7
