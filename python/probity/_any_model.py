@@ -11,11 +11,11 @@ from ._errors import OptionError
 from ._files import is_path, locate_schema
 from ._frames import Data, to_word
 from ._inference import Signature, infer_model_schema, infer_schema, list_attributes, list_names
-from ._models import Model, Predictor
+from ._models import Model, Predictor, spell_class
 from ._networks import take_over, take_over_again
 from ._resuming import Notes
 from ._run import Runner
-from ._rust import Inputs, read_schema, read_schema_of_run
+from ._rust import Inputs, Schema, read_schema, read_schema_of_run
 from ._texts import TEXT, TextModel, Texts, is_list_of_texts
 
 _T = TypeVar("_T")
@@ -79,11 +79,12 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
         raise OptionError("favourable has no meaning where there is a schema")
     if wrapped.gives_numbers and description.favourable is not None:
         # Of numbers it is no class of the schema, but which ones are good to get.
-        runner.options.setdefault("favourable", description.favourable)
+        runner.options.setdefault("favourable", to_word(description.favourable))
+    of_run = read_schema_of_run(schema, {**began, **runner.options})
+    _spell_favourable(runner, of_run)
     notes: Notes = {
         "label": label, "classes": words, "gives": gives, "ignore": ignore, "unseen": unseen
     }
-    of_run = read_schema_of_run(schema, {**began, **runner.options})
     signature = Signature(wrapped, read, of_run, notes)
     notes["classes"] = signature.classes
     network = take_over_again(runner, model)
@@ -190,7 +191,15 @@ def perform_on_outcomes(
     if are_decisions:
         # The field says that outcomes are looked at; which column holds them, the schema does.
         inputs["label"] = True
+    _spell_favourable(runner, read_schema(schema))
     return runner.perform(inputs)
+
+
+def _spell_favourable(runner: Runner[_T], schema: Schema) -> None:
+    """Spells the class that is good to get, where a run is told it, as the schema does."""
+    given = runner.options.get("favourable")
+    if given is not None:
+        runner.options["favourable"] = spell_class(given, schema["label"]["classes"])
 
 
 def expect_directory(model: Any) -> None:

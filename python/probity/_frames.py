@@ -113,6 +113,12 @@ class Data:
         kind = self.table.schema.field(name).type
         return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
 
+    def spell_label(self, name: str | None, value: str) -> str:
+        """Spells a value as one of the column `name`, where there is one: a float has a point."""
+        if name in self.table.column_names and pa.types.is_floating(self.table.schema.field(name).type):
+            return str(_read_number(value, {}, value))
+        return value
+
     def list_categories(self) -> dict[str, tuple[list[str], bool]]:
         """Lists the values that occur in the columns whose type lists its values, and says whether
         these are ordered."""

@@ -80,6 +80,8 @@ def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str
 
 def _draft(data: Data | str, options: DraftOptions) -> str:
     """Drafts the schema of data, or of the file of text at a path, and logs what may be wrong."""
+    if isinstance(data, Data) and options.favourable is not None:
+        options = replace(options, favourable=data.spell_label(options.label, options.favourable))
     with name_table("draft", data if isinstance(data, str) else data.table) as path:
         text, notes = draft_schema(path, options)
     listed = {} if isinstance(data, str) else data.list_categories()

@@ -335,6 +335,12 @@ class Predictor:
             )
 
 
+def spell_class(word: str, classes: Sequence[str]) -> str:
+    """Spells a class as one of `classes`, if it is one: 1.0 and 1 are one class."""
+    alike = (name for name in classes if _to_number(name) == _to_number(word))
+    return word if word in classes else next(alike, word)
+
+
 def match_classes(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:
     """Finds the output of the model that belongs to each class of the schema."""
     places = {name: place for place, name in enumerate(classes)}

@@ -15,7 +15,7 @@ from typing import Any, Callable, Generic, TypeVar
 from . import _parts, _probity, _process
 from ._errors import OptionError, ProbityError
 from ._files import expect_local, fetch, is_path
-from ._frames import to_arrow
+from ._frames import to_arrow, to_word
 from ._memory import name_table
 from ._models import Predictor
 from ._parts import Part, PartDone, expect_whole
@@ -118,6 +118,8 @@ class Runner(Generic[_T]):
         threads: int | None = None,
     ):
         self._make, self._kind, self.options = make, kind, options
+        if options.get("favourable") is not None:
+            options["favourable"] = to_word(options["favourable"])
         self._resume, self._device, self._progress = resume, device, progress
         self._threads = None if threads is None else expect_whole("threads", threads, 1)
         self._names = contextlib.ExitStack()

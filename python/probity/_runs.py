@@ -18,7 +18,6 @@ from ._any_model import (
 from ._audit import Audit
 from ._errors import OptionError
 from ._files import expect_local, is_path, locate_schema
-from ._frames import to_word
 from ._inference import infer_schema, list_names
 from ._progress import Progress
 from ._run import Explainer, Run, Runner
@@ -295,8 +294,6 @@ def _compare_people(
         if name in options:
             options[name] = list_names(options[name])
     favourable = options.get("favourable")
-    if favourable is not None:
-        options["favourable"] = favourable = to_word(favourable)
     # Only a schema that is drafted can have it last.
     description = replace(given, favourable=favourable if given.schema is None else None)
     with Runner.split_from(Run, kind, options) as runner:

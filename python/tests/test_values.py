@@ -650,3 +650,20 @@ def test_numbers_of_any_type_are_given_as_they_are(library, name):
         schema = probity.infer_schema(data, classes=["n", "y"], protected=["sex"])
     audit = probity.audit(model, data, schema=schema, **QUICK)
     assert audit.share == expected.share and 0.3 < audit.share.value < 0.7
+
+
+@pytest.mark.parametrize(
+    "values, favourable",
+    [([0.0, 1.0], 1.0), ([0.0, 1.0], 1), ([0, 1], 1.0), ([False, True], True), ([" <=50K", " >50K"], " >50K")],
+    ids=str,
+)
+def test_a_favourable_class_is_named_by_its_value(values, favourable):
+    data = pd.DataFrame({"sex": SEX, "age": AGE, "y": drawn(values)})
+    model = lambda frame: np.where(frame.age / 20 + (frame.sex == "m") > 3, 0.9, 0.1)  # noqa: E731
+    asked = {"protected": ["sex"], "label": "y", "favourable": favourable}
+    named = probity.audit(model, data, **asked, **QUICK).summary["population"]["favourable"]
+    assert named in (str(values[1]).strip(), "true")
+    assert probity.groups(model, data, **asked, progress=False).summary["favourable"] == named
+    assert probity.situations(model, data, **asked, progress=False).summary["favourable"] == named
+    assert probity.situations(data=data, **asked, progress=False).summary["favourable"] == named
+    assert probity.explain(model, data, 3, **asked)["favourable"] == named
