@@ -1,5 +1,17 @@
 """The exceptions of this package, all of which are `ProbityError`s."""
 
+from __future__ import annotations
+
+import contextlib
+from typing import Iterator
+
+#: What the command says of its own options, and what is said here in its place.
+_IN_PYTHON = {
+    "if the output of an ONNX graph is logits, say --onnx-gives logits": 'if these are logits, say gives="logits"',
+    "--outside skip": 'outside="skip"',
+    "--probabilities rounded (predictor.probabilities)": 'probabilities="rounded"',
+}
+
 
 class ProbityError(Exception):
     """An error of Probity: something cannot be done."""
@@ -22,3 +34,15 @@ class ModelError(ProbityError, RuntimeError):
 
 class NameTaken(ProbityError):
     """An error of a name: something else in this process has it."""
+
+
+@contextlib.contextmanager
+def spell_for_python() -> Iterator[None]:
+    """Spells the options that an error names as arguments of this package."""
+    try:
+        yield
+    except ProbityError as error:
+        text = str(error)
+        for of_command, of_python in _IN_PYTHON.items():
+            text = text.replace(of_command, of_python)
+        raise type(error)(text) from error.__cause__

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _probity
-from ._errors import DataError, OptionError
+from ._errors import DataError, OptionError, spell_for_python
 from ._files import fetch, is_path, is_text_file
 from ._memory import name_table
 from ._rust import Attribute, Schema, to_toml
@@ -284,7 +284,7 @@ class Frames:
         layout = {**schema["format"], "header": True, "columns": []}
         read = {**schema, "format": layout, "attribute": attributes}
         text = "\n".join(f"{key} = {to_toml(value)}" for key, value in read.items())
-        with name_table("rows", table) as path:
+        with name_table("rows", table) as path, spell_for_python():
             asked = _probity.rows_as_asked(text, path)
         high, low = (asked.column(name).to_numpy() for name in names)
         return asked, high * _MOST_NUMBERS + low

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Generic, TypeVar
 
 from . import _parts, _probity, _process
-from ._errors import OptionError, ProbityError
+from ._errors import OptionError, ProbityError, spell_for_python
 from ._files import expect_local, fetch, is_path
 from ._frames import to_arrow, to_word
 from ._memory import name_table
@@ -204,7 +204,7 @@ class Runner(Generic[_T]):
         merge = None if part.shard or part.folder is None else str(part.folder)
         _log.info("%s begins in %s", self._kind, directory)
         started = time.monotonic()
-        with show_progress(self._progress) as tell:
+        with show_progress(self._progress) as tell, spell_for_python():
             report = json.loads(
                 _probity.perform(
                     self._kind,
@@ -240,5 +240,6 @@ class Explainer(Runner[dict[str, Any]]):
     ) -> dict[str, Any]:
         _process.begin()
         fields = to_json({**self.options, **inputs})
-        answer = _probity.perform(self._kind, fields, "", threads=self._threads)
+        with spell_for_python():
+            answer = _probity.perform(self._kind, fields, "", threads=self._threads)
         return self._make(json.loads(answer))

@@ -37,3 +37,15 @@ def test_options_tables_and_models_have_exceptions_of_their_own(model):
     for run in (probity.audit, probity.certify):
         with pytest.raises(probity.DataError, match="hat"):
             run(model, FRAME, protected=["hat"])
+
+
+def by_age(frame):
+    return (frame["age"] - 40) / 10
+
+
+def test_errors_name_arguments_of_python():
+    with pytest.raises(probity.ModelError, match='if these are logits, say gives="logits"'):
+        probity.audit(by_age, FRAME, ["sex"], "loan", **QUICK)
+    schema = probity.infer_schema(FRAME, "loan", protected=["sex"])
+    with pytest.raises(probity.DataError, match='outside="skip" leaves such rows out'):
+        probity.audit(by_age, FRAME.assign(age=200), schema=schema, gives="logits", **QUICK)
