@@ -75,7 +75,7 @@ class Data:
                 if str(name) in ignored:
                     continue
                 self._add(columns, name, data.iloc[:, place])
-        elif hasattr(data, "__arrow_c_stream__"):
+        elif hasattr(self.frame, "__arrow_c_stream__"):
             try:
                 whole = pa.table(self.frame)
             except pa.ArrowException as error:
@@ -195,6 +195,8 @@ def _to_column(column: Any) -> Any:
             return _to_words(column.to_pylist())
         return _to_floats(column.to_pylist()) if pa.types.is_decimal(column.type) else column
     kind = column.dtype
+    if type(kind).__name__ == "SparseDtype":
+        return _to_column(column.sparse.to_dense())
     if type(kind).__name__ == "CategoricalDtype":
         words = np.array([to_word(value) for value in kind.categories] + [None], dtype=object)
         return pa.array(words[column.cat.codes.to_numpy()], pa.string())

@@ -667,3 +667,17 @@ def test_a_favourable_class_is_named_by_its_value(values, favourable):
     assert probity.situations(model, data, **asked, progress=False).summary["favourable"] == named
     assert probity.situations(data=data, **asked, progress=False).summary["favourable"] == named
     assert probity.explain(model, data, 3, **asked)["favourable"] == named
+
+
+def test_sparse_columns_and_lazy_frames_are_read():
+    data = pd.DataFrame({"sex": SEX, "age": pd.arrays.SparseArray(AGE)})
+
+    def model(frame):
+        assert str(frame.dtypes["age"]).startswith("Sparse")
+        return np.where((frame.sex == "m") & (frame.age > 50), 0.9, 0.1)
+
+    right = pytest.approx((AGE > 50).mean())
+    assert probity.audit(model, data, ["sex"], classes=["n", "y"], **QUICK).share.value == right
+    lazy = pl.LazyFrame({"sex": SEX, "age": AGE})
+    rule = lambda frame: ((frame["sex"] == "m") & (frame["age"] > 50)).cast(float) * 0.8 + 0.1  # noqa: E731
+    assert probity.audit(rule, lazy, ["sex"], classes=["n", "y"], **QUICK).share.value == right
