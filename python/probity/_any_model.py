@@ -32,6 +32,13 @@ class Description:
     gives: str | None = None
     favourable: Any = None
 
+    def __post_init__(self) -> None:
+        list_names("ignore", self.ignore)
+        if self.schema is not None and not is_path(self.schema):
+            raise OptionError(
+                f"schema is {self.schema!r}, but must be a path, the name of a built-in schema, or TOML"
+            )
+
     def expect_without(self, names: str, model: str) -> None:
         """Refuses the options of these names, which have no meaning for such a model."""
         for name in names.split():
@@ -63,7 +70,7 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
     if "classes" in kept:
         classes, gives = classes or kept["classes"], gives or kept["gives"]
         ignore = ignore or kept["ignore"]
-    ignored = list_names(ignore)
+    ignored = list_names("ignore", ignore)
     unseen = kept.get("unseen") or sorted({*ignored} & {*list_attributes(protected, ignored)})
     # What the model does not take, and is protected, is a column of the data all the same.
     ignore = [name for name in ignored if name not in unseen]
@@ -163,7 +170,7 @@ def perform_on_outcomes(
     place of a model's decisions."""
     description.expect_without("classes gives", "recorded outcomes")
     label = None if description.label is None else str(description.label)
-    schema, ignored = description.schema, list_names(description.ignore)
+    schema, ignored = description.schema, list_names("ignore", description.ignore)
     given = data if is_path(data) else Data(data, ignored)
     if schema is None:
         if label is None:

@@ -59,6 +59,8 @@ class Data:
 
     def __init__(self, data: Any, ignore: Iterable[Any] = (), schema: Any = None):
         ignored = {str(name) for name in ignore}
+        # A file of text is read without what is ignored.
+        unknown = set() if is_path(data) else set(ignored)
         if is_path(data):
             data = read_table(os.fspath(data), sorted(ignored), schema)
         #: The library that the data are of.
@@ -72,9 +74,9 @@ class Data:
             for place, name in enumerate(data.columns):
                 if isinstance(name, tuple):
                     raise DataError("the columns have names of several levels; give them one each")
-                if str(name) in ignored:
-                    continue
-                self._add(columns, name, data.iloc[:, place])
+                unknown.discard(str(name))
+                if str(name) not in ignored:
+                    self._add(columns, name, data.iloc[:, place])
         elif hasattr(self.frame, "__arrow_c_stream__"):
             try:
                 whole = pa.table(self.frame)
@@ -85,6 +87,7 @@ class Data:
                 ) from error
             if self.library != "polars":
                 self.frame = whole
+            unknown -= {*whole.column_names}
             for name, column in zip(whole.column_names, whole.columns):
                 if name not in ignored:
                     self._add(columns, name, column)
@@ -94,6 +97,8 @@ class Data:
                 "__arrow_c_stream__, such as a data frame of pandas or polars or a pyarrow.Table"
             )
         self.table = pa.table(columns)
+        if unknown:
+            raise OptionError(f"ignore names '{min(unknown)}', but the data have no such column")
 
     def _add(self, columns: dict[str, Any], name: Any, column: Any) -> None:
         if str(name) in columns:

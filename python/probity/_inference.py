@@ -50,13 +50,14 @@ def infer_schema(
     in the data; `separator`, `encoding`, `decimal` and `thousands` say otherwise, as on the command
     line.
     """
+    ignored = list_names("ignore", ignore)
     options = DraftOptions(
         label=label,
         classes=[to_word(name) for name in classes],
-        protected=list_names(protected),
+        protected=list_names("protected", protected),
         missing=_list_cells(missing),
         level=_list_cells(level),
-        merge=list_names(merge),
+        merge=list_names("merge", merge),
         favourable=None if favourable is None else to_word(favourable),
         number=number,
         label_threshold=label_threshold,
@@ -65,11 +66,11 @@ def infer_schema(
     if is_text_file(data):
         # The schema says how the file itself is laid out.
         path = os.path.abspath(os.fspath(data))
-        return _draft(path, replace(options, ignore=list_names(ignore)))
+        return _draft(path, replace(options, ignore=ignored))
     for name, given in (("separator", separator), ("encoding", encoding)):
         if given is not None:
             raise OptionError(f"{name} has no meaning where the data are no file of text")
-    return _draft(data if isinstance(data, Data) else Data(data, ignore), options)
+    return _draft(data if isinstance(data, Data) else Data(data, ignored), options)
 
 
 def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
@@ -118,8 +119,10 @@ def _set_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -
     return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
 
 
-def list_names(names: Any) -> list[str]:
-    """Lists names of columns, of which a single one need not be in a list."""
+def list_names(option: str, names: Any) -> list[str]:
+    """Lists the names of columns that an option holds, of which a single one need not be in a list."""
+    if names is None or not hasattr(names, "__iter__"):
+        raise OptionError(f"{option} is {names!r}, but must be a name, or a list of names")
     return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
@@ -131,7 +134,7 @@ def list_attributes(protected: Any, columns: Collection[str]) -> list[str]:
         attribute, sign, _ = name.partition("=")
         return attribute.strip() if sign and name not in columns else name
 
-    return list(dict.fromkeys(drop_value(name) for name in list_names(protected)))
+    return list(dict.fromkeys(drop_value(name) for name in list_names("protected", protected)))
 
 
 class Signature:

@@ -22,6 +22,7 @@ from ._parts import Part, PartDone, expect_whole
 from ._progress import Progress, show_progress
 from ._resuming import Notes, read_notes, write_notes
 from ._rust import Inputs, Specification, read_specification, to_json
+from ._rust import options as list_options
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
@@ -120,6 +121,8 @@ class Runner(Generic[_T]):
         self._make, self._kind, self.options = make, kind, options
         if options.get("favourable") is not None:
             options["favourable"] = to_word(options["favourable"])
+        if not isinstance(device, str):
+            raise OptionError(f"device is {device!r}, but must be a text, such as auto")
         self._resume, self._device, self._progress = resume, device, progress
         self._threads = None if threads is None else expect_whole("threads", threads, 1)
         self._names = contextlib.ExitStack()
@@ -190,6 +193,18 @@ class Runner(Generic[_T]):
         if self._out is not None and (self._out / "run.toml").is_file():
             write_notes(self._out, notes, None if model is None else model.directory)
 
+    def _write_fields(self, inputs: Inputs) -> str:
+        """Writes the fields of the specification as JSON, of which none may be given twice."""
+        fields = {**self.options, **inputs}
+        paths = {field["name"]: field["path"] for field in list_options(self._kind)}
+        given: dict[str, str] = {}
+        for key, value in fields.items():
+            for inner in value if isinstance(value, dict) else ("",):
+                name = f"{key}.{inner}".rstrip(".")
+                if (other := given.setdefault(paths.get(name, name), name)) != name:
+                    raise OptionError(f"{other} and {name} are one option, which is given twice")
+        return to_json(fields)
+
     def perform(self, inputs: Inputs, predictor: Predictor | None = None, keep: Any = None) -> _T:
         """Performs the run, which refuses other inputs than those that it began with. `keep` lasts as
         long as what is made of it."""
@@ -208,7 +223,7 @@ class Runner(Generic[_T]):
             report = json.loads(
                 _probity.perform(
                     self._kind,
-                    to_json({**self.options, **inputs}),
+                    self._write_fields(inputs),
                     directory,
                     goes_on=self._resume,
                     device=self._device,
@@ -239,7 +254,7 @@ class Explainer(Runner[dict[str, Any]]):
         self, inputs: Inputs, predictor: Predictor | None = None, keep: Any = None
     ) -> dict[str, Any]:
         _process.begin()
-        fields = to_json({**self.options, **inputs})
+        fields = self._write_fields(inputs)
         with spell_for_python():
             answer = _probity.perform(self._kind, fields, "", threads=self._threads)
         return self._make(json.loads(answer))

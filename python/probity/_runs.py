@@ -90,7 +90,7 @@ def audit(
         return found
     if shards is not None:
         raise OptionError("shards has no meaning without an engine")
-    if len(names := list_names(protected)):
+    if len(names := list_names("protected", protected)):
         options["protected"] = names
     with Runner(Audit, "audit", options, out, resume, device, progress, threads) as runner:
         run = perform_on_model(runner, model, data, description)
@@ -125,7 +125,7 @@ def explain(
     `changes` are the smallest ones.
     """
     options["row"] = row
-    if len(names := list_names(protected)):
+    if len(names := list_names("protected", protected)):
         options["protected"] = names
     with Explainer(options, threads) as runner:
         description = Description(label, schema, classes, ignore, gives)
@@ -174,7 +174,7 @@ def groups(
     `model` is whatever `probity.audit` takes, with `label`, `schema`, `classes`, `ignore` and `gives` as
     there; texts are a table with a `text_column` and a `label_column`. `probity.options("groups")`
     lists the options."""
-    if len(names := list_names(protected)):
+    if len(names := list_names("protected", protected)):
         options["protected"] = names
     if is_path(model):
         Description(label, schema, classes, ignore, gives).expect_without(
@@ -288,11 +288,11 @@ def _compare_people(
     """Performs a run that compares people in and outside of groups."""
     if data is None:
         raise OptionError("data is needed: the table of the people")
-    if len(names := list_names(protected)):
+    if len(names := list_names("protected", protected)):
         options["protected"] = names
     for name in ("reference", "unaffected"):
         if name in options:
-            options[name] = list_names(options[name])
+            options[name] = list_names(name, options[name])
     favourable = options.get("favourable")
     # Only a schema that is drafted can have it last.
     description = replace(given, favourable=favourable if given.schema is None else None)
@@ -407,9 +407,9 @@ def outliers_budget(
             epsilon=epsilon,
             delta=delta,
             slack=slack,
-            columns=list_names(columns),
+            columns=list_names("columns", columns),
             schema=None if schema is None else locate_schema(schema),
-            names=list_names(names),
+            names=list_names("names", names),
             separator=separator,
         )
         _probity.declare_budget(os.fspath(ledger), to_json(asdict(budget)))

@@ -12,7 +12,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Mapping, TypedDict
+from typing import Any, Callable, Mapping, TypedDict
 
 import numpy as np
 
@@ -252,13 +252,19 @@ def to_json(value: Any) -> str:
             return value.tolist()
         if isinstance(value, (set, frozenset, tuple)):
             return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
-        raise OptionError(f"{value!r} cannot be the value of an option")
+        raise TypeError
 
     try:
         return json.dumps(value, default=other, allow_nan=False)
     except ValueError as error:
-        name, number = _find_infinite("an option", value) or ("an option", "NaN or infinite")
+        name, number = _find("an option", value, _is_infinite) or ("an option", "NaN or infinite")
         raise OptionError(f"{name} is {number}, but must be a finite number") from error
+    except TypeError as error:
+        name, found = _find("an option", value, _is_foreign) or ("an option", value)
+        raise OptionError(
+            f"{name} is a {type(found).__name__}, but must be a text, a number, a list of them, or a "
+            "dictionary of options"
+        ) from error
 
 
 def to_toml(value: Any) -> str:
@@ -270,18 +276,24 @@ def to_toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _find_infinite(name: str, value: Any) -> tuple[str, Any] | None:
-    """Finds a number in the `value` of an option that is NaN or infinite, and the name of its option."""
-    if isinstance(value, float):
-        return None if math.isfinite(value) else (name, value)
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
+
+
+def _is_foreign(value: Any) -> bool:
+    """Whether options hold no such value."""
+    known = (str, int, float, np.generic, os.PathLike, timedelta)
+    return value is not None and not isinstance(value, known)
+
+
+def _find(name: str, value: Any, is_wrong: Callable[[Any], bool]) -> tuple[str, Any] | None:
+    """Finds what is wrong in the `value` of an option, and the name of its option."""
     if isinstance(value, dict):
-        found = (_find_infinite(str(key), inner) for key, inner in value.items())
+        found = (_find(str(key), inner, is_wrong) for key, inner in value.items())
     elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-        found = (_find_infinite(name, inner) for inner in value)
-    elif isinstance(value, np.generic):
-        return _find_infinite(name, value.item())
+        found = (_find(name, inner, is_wrong) for inner in value)
     else:
-        return None
+        return (name, value) if is_wrong(value) else None
     return next((one for one in found if one is not None), None)
 
 

@@ -43,6 +43,25 @@ def by_age(frame):
     return (frame["age"] - 40) / 10
 
 
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"device": 3}, "device is 3, but must be a text"),
+        ({"ignore": None}, "ignore is None, but must be a name, or a list of names"),
+        ({"ignore": ["agee"]}, "ignore names 'agee', but the data have no such column"),
+        ({"protected": None}, "protected is None, but must be a name, or a list of names"),
+        ({"schema": 3}, "schema is 3, but must be a path, the name of a built-in schema, or TOML"),
+        ({"seeds": 4, "search": {"seeds": 5}}, "seeds and search.seeds are one option, which is given twice"),
+        ({"seeds": 4, "search.seeds": 5}, "seeds and search.seeds are one option, which is given twice"),
+        ({"population": FRAME}, "population is a DataFrame, but must be a text, a number"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_option_is_named(options, said):
+    with pytest.raises(probity.OptionError, match=said):
+        probity.audit(by_age, FRAME, **{"protected": ["sex"], "label": "loan", **options})
+
+
 def test_errors_name_arguments_of_python():
     with pytest.raises(probity.ModelError, match='if these are logits, say gives="logits"'):
         probity.audit(by_age, FRAME, ["sex"], "loan", **QUICK)
