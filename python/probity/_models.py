@@ -66,13 +66,17 @@ class Model:
             self._gives = "logits"
         elif _is_booster(model):
             self._ask, self.features = _wrap_booster(model)
+        elif decides(model):
+            self._describe(model, model.predict)
+            self.ask_for_decisions()
         elif callable(model):
             self._ask = model
         else:
             raise OptionError(
                 f"model is a {type(model).__name__}, but must be a model directory, a fitted "
-                "estimator with predict_proba or decision_function or a regressor with predict, a "
-                "torch.nn.Module, or a function from a data frame to probabilities"
+                "estimator with predict_proba, decision_function or predict and classes_, or a "
+                "regressor with predict, a torch.nn.Module, or a function from a data frame to "
+                "probabilities or names of classes"
             )
 
     def _describe(self, model: Any, ask: Callable[[Any], Any]) -> None:
@@ -116,12 +120,9 @@ class Model:
         """Has the model asked for its decisions alone from here on."""
         predict, classes = self.predict, self.classes
         assert predict is not None and classes is not None
-
-        def ask(frame: Any) -> Any:
-            decisions = [to_word(value) for value in np.asarray(predict(frame)).reshape(-1).tolist()]
-            return np.array([[word == name for name in classes] for word in decisions], dtype=np.float64)
-
-        self._ask, self._gives = ask, "probabilities"
+        self._ask, self._gives = lambda frame: _mark_decisions(predict(frame), classes), "probabilities"
+        # There is nothing left to compare them with.
+        self.predict = None
 
     def ask(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
         """Asks for probabilities: a row for each of `frame`, a column for each of the model's
@@ -131,6 +132,8 @@ class Model:
             output = output.detach().cpu().numpy()
         if hasattr(output, "columns"):
             output = _sort_columns(output, classes)
+        if not self.gives_numbers and _are_words(output):
+            output = _mark_decisions(output, classes)
         values = np.asarray(output, dtype=np.float64)
         if self.gives_numbers:
             if values.shape not in ((rows,), (rows, 1)):
@@ -167,6 +170,25 @@ class Model:
                 "the network's outputs look like probabilities, but it does not end in Softmax or "
                 "Sigmoid; say which they are: gives='probabilities' or gives='logits'"
             )
+
+
+def decides(model: Any) -> bool:
+    """Whether `model` is an estimator that names its classes, and can say which one it decides."""
+    return hasattr(model, "predict") and getattr(model, "classes_", None) is not None
+
+
+def _are_words(output: Any) -> bool:
+    values = np.asarray(output)
+    return values.dtype.kind in "OUT" and any(isinstance(value, str) for value in values.flat)
+
+
+def _mark_decisions(decisions: Any, classes: Sequence[str]) -> np.ndarray:
+    """Makes probabilities of decisions: 1 of the class that is decided."""
+    words = [to_word(value) for value in np.asarray(decisions).reshape(-1).tolist()]
+    if unknown := {*words} - {*classes}:
+        raise ModelError(f"the model decided '{min(unknown)}', but its classes are {', '.join(classes)}")
+    marks: np.ndarray = np.eye(len(classes))[[classes.index(word) for word in words]]
+    return marks
 
 
 def _is_regressor(model: Any) -> bool:

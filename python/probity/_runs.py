@@ -49,9 +49,10 @@ def audit(
 ) -> Audit:
     """Searches `model` for individual discrimination, beginning at the rows of `data`.
 
-    `model` is a model directory (or a run that made one), a fitted estimator with `predict_proba` or
-    `decision_function`, a booster, a `torch.nn.Module`, or a function from a data frame to
-    probabilities, which gets frames like `data`. `data` is a path, or a table with `__arrow_c_stream__`.
+    `model` is a model directory (or a run that made one), a fitted estimator with `predict_proba`,
+    `decision_function` or `predict`, a booster, a `torch.nn.Module`, or a function from a data frame to
+    probabilities or names of classes, which gets frames like `data`. `data` is a path, or a table with
+    `__arrow_c_stream__`.
 
     If `data` are a list of texts, or a `text_column` is named, `model` is one of texts: a model
     directory, a fitted pipeline of scikit-learn, a pipeline of `transformers` for text

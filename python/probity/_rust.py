@@ -195,7 +195,7 @@ def read_schema_of_run(schema: str | os.PathLike[str], fields: Mapping[str, Any]
             "level": "missing" in attribute or attribute["outside"] != "reject",
             "clip": attribute["kind"] != "categorical",
         }
-        if outside in ("skip", "reject") or takes.get(outside, False):
+        if outside in ("skip", "reject") or takes.get(str(outside), False):
             attribute["outside"] = outside
     if fields.get("skip_bad_rows"):
         read["format"]["skip_bad_rows"] = True

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ._errors import DataError, OptionError
 from ._files import is_path
 from ._frames import Data, draw_places, is_missing, read_table
-from ._models import Model, ends_in_probabilities, evaluate, is_torch_module
+from ._models import Model, decides, ends_in_probabilities, evaluate, is_torch_module
 
 #: Texts of the data by whose decisions a model is known again.
 _SAMPLE = 64
@@ -117,12 +117,15 @@ class TextModel(Model):
             raise OptionError(
                 "model is a network without a tokenizer; give both: probity.audit((network, tokenizer), …)"
             )
+        elif decides(model):
+            self._describe(model, model.predict)
+            self.ask_for_decisions()
         elif callable(model):
             self._ask = model
         else:
             raise OptionError(
                 f"model is a {type(model).__name__}, but must be a model directory, a fitted pipeline "
-                "with predict_proba or decision_function, a pipeline of transformers, a pair of a "
+                "with predict_proba, decision_function or predict, a pipeline of transformers, a pair of a "
                 "torch.nn.Module and its tokenizer, or a function from a list of texts to probabilities"
             )
         self.features = None

@@ -249,7 +249,8 @@ def test_a_run_goes_on_with_the_same_model_and_rows_alone():
         (lambda rows: np.zeros((rows, 3)), r"shape \(1500, 3\)"),
         (lambda rows: np.zeros(7), r"shape \(7,\)"),
         (lambda rows: np.full((rows, 2), 0.9), "sum to 1.8"),
-        (lambda rows: ["yes"] * rows, "could not convert"),
+        (lambda rows: ["maybe"] * rows, "decided 'maybe', but its classes are no, yes"),
+        (lambda rows: [{}] * rows, "float"),
     ],
 )
 def test_wrong_answers_are_said(answer, said):

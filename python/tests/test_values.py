@@ -12,11 +12,13 @@ import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import probity
 
@@ -681,3 +683,33 @@ def test_sparse_columns_and_lazy_frames_are_read():
     lazy = pl.LazyFrame({"sex": SEX, "age": AGE})
     rule = lambda frame: ((frame["sex"] == "m") & (frame["age"] > 50)).cast(float) * 0.8 + 0.1  # noqa: E731
     assert probity.audit(rule, lazy, ["sex"], classes=["n", "y"], **QUICK).share.value == right
+
+
+def test_decisions_alone_are_enough():
+    data = pd.DataFrame({"age": AGE, "sex": SEX})
+    y = np.where(AGE / 20 + (SEX == "m") + DRAW.normal(0, 0.3, ROWS) > 3, "yes", "no")
+    columns = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
+    parts = [("tree", DecisionTreeClassifier(max_depth=4)), ("line", LogisticRegression(max_iter=500))]
+    model = make_pipeline(columns, VotingClassifier(parts, voting="hard")).fit(data, y)
+    right = pytest.approx((model.predict(data.assign(sex="m")) != model.predict(data.assign(sex="f"))).mean())
+    assert right.expected > 0.05
+    named = {"protected": ["sex"], "label": "y", "favourable": "yes"}
+    for asked in (model, model.predict, lambda frame: list(model.predict(frame))):
+        audit = probity.audit(asked, data.assign(y=y), **named, **QUICK)
+        assert audit.share.value == right
+        assert audit.verify()["rejected"] == 0
+    # Names of classes that are numbers are numbers: probabilities of a function, decisions of an estimator.
+    model.fit(data, np.where(y == "yes", 9, 10))
+    audit = probity.audit(model, data.assign(y=np.where(y == "yes", 9, 10)), ["sex"], "y", **QUICK)
+    assert audit.share.value == pytest.approx(
+        (model.predict(data.assign(sex="m")) != model.predict(data.assign(sex="f"))).mean()
+    )
+    with pytest.raises(probity.ModelError, match="the model decided 'maybe', but its classes are no, yes"):
+        probity.audit(lambda frame: ["maybe"] * len(frame), data, ["sex"], classes=["no", "yes"], **QUICK)
+
+
+def test_three_classes_may_be_decided_by_name():
+    data = pd.DataFrame({"age": AGE, "sex": SEX})
+    rule = lambda frame: np.where(frame.age < 40, "low", np.where(frame.sex == "m", "high", "mid"))  # noqa: E731
+    audit = probity.audit(rule, data, ["sex"], classes=["low", "mid", "high"], **QUICK)
+    assert audit.share.value == (AGE >= 40).mean()
