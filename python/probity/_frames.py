@@ -227,7 +227,9 @@ def _to_words(values: list[Any]) -> pa.Array:
 def _list_shared_words(attribute: Attribute) -> set[str]:
     """Lists the words of an attribute for which the data may hold several values."""
     marks = attribute.get("missing", [])
-    return {*([marks] if isinstance(marks, str) else marks), *attribute.get("merge", {}).values()}
+    # All values outside of a category are one level, where they have one.
+    other = {"(other)"} if attribute["outside"] == "level" else set()
+    return {*([marks] if isinstance(marks, str) else marks), *attribute.get("merge", {}).values()} | other
 
 
 def _choose_value(word: str | None, one: Any, other: Any) -> Any:
@@ -273,8 +275,9 @@ class Frames:
             self._types = {str(name): frame[name].dtype for name in frame.columns}
         self._fill = {name: _find_constant(data, name) for name in columns if name not in given}
         kinds = {each["name"]: each["kind"] for each in schema["attribute"]}
-        #: Those in which rows of the data have numbers of their own, beside those of their bins.
-        self._numeric = {name for name in columns if kinds.get(name) == "numeric"}
+        #: Those in which rows of the data have numbers of their own, beside those of their bins and those
+        #: to which they are moved.
+        self._numeric = {name for name in columns if kinds.get(name) in ("numeric", "integer")}
         self._values = self._read_back(schema, [name for name in columns if name in given])
 
     def _read_rows(self, schema: Schema) -> tuple[pa.RecordBatch, np.ndarray]:

@@ -556,13 +556,25 @@ def test_values_are_given_back_whatever_rows_are_left_out(way):
     assert said["class"] == ("yes" if AGE[0] > 50 and SEX[0] == "m" else "no")
 
 
-def test_a_value_outside_is_moved_where_this_is_said():
-    data = pd.DataFrame({"age": AGE, "sex": SEX})
+@pytest.mark.parametrize("kind", [int, str, object])
+def test_a_value_outside_is_moved_where_this_is_said(kind):
+    data = pd.DataFrame({"age": AGE, "sex": SEX}).astype({"age": kind})
     schema = probity.infer_schema(data, classes=["no", "yes"], protected=["sex"])
-    more = pd.concat([data, data.iloc[:1].assign(age=200)], ignore_index=True)
-    model = lambda frame: np.where((frame.sex == "m") & (frame.age > 50), 0.9, 0.1)  # noqa: E731
+    more = pd.concat([data, *(data.iloc[:1].assign(age=str(age) if kind is str else age) for age in (200, 201))])
+    model = lambda frame: np.where((frame.sex == "m") & (frame.age.astype(int) > 50), 0.9, 0.1)  # noqa: E731
     audit = probity.audit(model, more, schema=schema, outside="clip", **QUICK)
-    assert audit.share.value == pytest.approx(((AGE > 50).sum() + 1) / (ROWS + 1))
+    assert audit.share.value == pytest.approx((more.age.astype(int) > 50).mean())
+
+
+def test_values_outside_of_a_category_are_one_level_where_this_is_said(caplog):
+    data = pd.DataFrame({"job": drawn(["a", "b"]), "sex": SEX})
+    schema = probity.infer_schema(data, classes=["no", "yes"], protected=["sex"])
+    data.loc[:1, "job"] = ["y", "z"]
+    model = lambda frame: np.where((frame.sex == "m") & (frame.job != "a"), 0.9, 0.1)  # noqa: E731
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(model, data, schema=schema.replace('"reject"', '"level"'), **QUICK)
+    assert "'job' holds 'y' and 'z', which are one" in caplog.text
+    assert audit.share.value == (data.job != "a").mean()
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
