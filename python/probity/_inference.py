@@ -150,6 +150,8 @@ class Signature:
             kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
             raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
         self.attributes = [attribute["name"] for attribute in schema["attribute"]]
+        # Whether nobody but the data says what the classes are.
+        self._is_by_order = False
         self.classes = self._order_classes(notes["classes"], notes["label"])
         # What the model is said not to take.
         unseen = set(notes.get("unseen") or ())
@@ -175,6 +177,7 @@ class Signature:
             return []
         if (named := self.model.order_classes(given)) is not None:
             return named
+        self._is_by_order = True
         is_known = label is not None and label in self.data.table.column_names
         values = self.data.list_values(str(label)) if is_known else [""]
         is_text = any(isinstance(value, str) for value in values)
@@ -183,7 +186,8 @@ class Signature:
     def make_predictor(self, given: tuple[Any, Any] | None = None) -> Predictor:
         """Makes the function by which Probity asks the model."""
         frames = Frames(self.data, self.schema, self.columns, self.attributes)
-        return Predictor(self.model, frames, self.classes, self.of_schema, self.columns, given)
+        named = (self.classes, self.of_schema, self.columns)
+        return Predictor(self.model, frames, *named, given, self._is_by_order)
 
 
 def infer_model_schema(

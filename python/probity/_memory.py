@@ -28,11 +28,20 @@ def name_table(name: str, table: Any, exactly: bool = False) -> Iterator[str]:
 
 @contextlib.contextmanager
 def name_model(
-    name: str, ask: Callable[..., Any], sha256: str, columns: list[str] | None, exactly: bool
+    name: str,
+    ask: Callable[..., Any],
+    sha256: str,
+    columns: list[str] | None,
+    by_order: list[str] | None,
+    exactly: bool,
 ) -> Iterator[_probity.NamedModel]:
     """Gives a model a name, for as long as this lasts, and makes an exception of the model the cause of
     the error that it leads to."""
-    named = _register(name, exactly, lambda free: _probity.NamedModel(free, ask, sha256, columns))
+
+    def register(free: str) -> _probity.NamedModel:
+        return _probity.NamedModel(free, ask, sha256, columns, by_order)
+
+    named = _register(name, exactly, register)
     try:
         yield named
     except ModelError as error:

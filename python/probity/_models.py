@@ -46,6 +46,8 @@ class Model:
             raise OptionError(f"gives is '{gives}', but must be probabilities, logits or numbers")
         #: Whether it is a regressor: it gives one number a row.
         self.gives_numbers = gives == "numbers" or (gives is None and _is_regressor(model))
+        #: Whether an answer named the classes.
+        self.names_classes = False
         self._take(model)
         if gives is not None:
             self._gives, self._is_guess = gives, False
@@ -130,10 +132,17 @@ class Model:
         output = self._ask(frame)
         if hasattr(output, "detach"):
             output = output.detach().cpu().numpy()
+        is_of_first = False
         if hasattr(output, "columns"):
-            output = _sort_columns(output, classes)
+            names = [to_word(name) for name in output.columns]
+            output = np.asarray(output)
+            if sorted(names) == sorted(classes):
+                output = output[:, [names.index(name) for name in classes]]
+            is_of_first = len(classes) == 2 and names == [classes[0]]
+            self.names_classes = {*names} <= {*classes}
         if not self.gives_numbers and _are_words(output):
             output = _mark_decisions(output, classes)
+            self.names_classes = True
         values = np.asarray(output, dtype=np.float64)
         if self.gives_numbers:
             if values.shape not in ((rows,), (rows, 1)):
@@ -155,7 +164,8 @@ class Model:
         if values.ndim == 1:
             if self._gives == "logits":
                 values = 1.0 / (1.0 + np.exp(-np.clip(values, -700, 700)))
-            return np.stack([1.0 - values, values], axis=1)
+            pair = [1.0 - values, values]
+            return np.stack(pair[::-1] if is_of_first else pair, axis=1)
         if self._gives == "logits":
             shifted = np.exp(values - values.max(axis=1, keepdims=True))
             values = shifted / shifted.sum(axis=1, keepdims=True)
@@ -201,15 +211,6 @@ def _is_regressor(model: Any) -> bool:
         return False
 
 
-def _sort_columns(frame: Any, classes: Sequence[str]) -> Any:
-    """Puts the columns of an answer in the order of the classes, where they have their names."""
-    names = [to_word(name) for name in frame.columns]
-    values = np.asarray(frame)
-    if sorted(names) == sorted(classes):
-        return values[:, [names.index(name) for name in classes]]
-    return values
-
-
 class InputMaker(Protocol):
     """What makes inputs of a model, such as data frames, of Arrow batches."""
 
@@ -235,6 +236,7 @@ class Predictor:
         of_schema: Sequence[str],
         columns: list[str] | None = None,
         given: tuple[Any, Any] | None = None,
+        is_by_order: bool = False,
     ):
         #: The columns that the model is asked with; `None` of texts.
         self.columns = columns
@@ -243,6 +245,7 @@ class Predictor:
         self._model = model
         self._inputs = inputs
         self._classes = classes
+        self._is_by_order = is_by_order
         self._order = [0] if model.gives_numbers else match_classes(classes, of_schema)
         self._lock = threading.Lock()
         # Whether what the model itself decides is compared with its probabilities, and the place of
@@ -272,7 +275,10 @@ class Predictor:
 
     def name(self, name: str, exactly: bool) -> contextlib.AbstractContextManager[NamedModel]:
         """Gives the model a name by which a specification can call it, for as long as this lasts."""
-        return name_model(name, self, self.hash_decisions(), self.columns, exactly)
+        sha256 = self.hash_decisions()
+        is_said = self._model.names_classes or not self._is_by_order
+        by_order = None if is_said else self._classes
+        return name_model(name, self, sha256, self.columns, by_order, exactly)
 
     def hash_decisions(self) -> str:
         """Hashes what the model decides of rows drawn from all of the data, by SHA-256: by this the

@@ -725,3 +725,37 @@ def test_three_classes_may_be_decided_by_name():
     rule = lambda frame: np.where(frame.age < 40, "low", np.where(frame.sex == "m", "high", "mid"))  # noqa: E731
     audit = probity.audit(rule, data, ["sex"], classes=["low", "mid", "high"], **QUICK)
     assert audit.share.value == (AGE >= 40).mean()
+
+
+def test_a_function_whose_classes_are_turned_round_is_warned_of(caplog):
+    rows = 200
+    people = pd.DataFrame({"points": np.arange(rows) % 100, "sex": np.arange(rows) % 2})
+    people["loan"] = np.where(people.points > 40, "granted", "refused")
+
+    def grants(frame):
+        return (np.asarray(frame["points"], dtype=float) > 40) * 0.8 + 0.1
+
+    quick = dict(seeds=5, local=2, estimate=100)
+    # By the alphabet 'refused' is the last class.
+    with caplog.at_level(logging.INFO, "probity"):
+        probity.audit(grants, people, ["sex"], "loan", favourable="granted", **quick)
+    told = [record for record in caplog.records if "does not name its classes" in record.message]
+    assert [record.levelname for record in told] == ["WARNING"]
+    assert "0 is 'granted', 1 is 'refused'" in told[0].message
+    assert "give classes" in told[0].message
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "probity"):
+        probity.audit(lambda frame: 1 - grants(frame), people, ["sex"], "loan", **quick)
+    told = [record for record in caplog.records if "does not name its classes" in record.message]
+    assert [record.levelname for record in told] == ["INFO"]
+    caplog.clear()
+    # Who names the classes, or one of the two, leaves nothing open.
+    with caplog.at_level(logging.INFO, "probity"):
+        classes = ["refused", "granted"]
+        probity.audit(grants, people, ["sex"], "loan", classes=classes, **quick)
+        named = probity.groups(
+            lambda frame: pd.DataFrame({"granted": grants(frame)}), people, ["sex"], "loan"
+        )
+    assert "does not name its classes" not in caplog.text
+    rates = [group["accuracy"]["value"] for group in named.summary["sets"][0]["groups"]]
+    assert rates == [1.0, 1.0]
