@@ -41,6 +41,16 @@ fn advice(value: &str, expected: &str) -> &'static str {
     }
 }
 
+/// Returns what to write where `value` is one of `classes` in another spelling: in other letters, or
+/// with a full stop; nothing where it is none.
+fn spelling_hint(value: &str, classes: &str) -> String {
+    let bare = |word: &str| word.trim().trim_end_matches('.').to_lowercase();
+    let meant = classes.split(", ").find(|class| bare(class) == bare(value));
+    meant.map_or_else(String::new, |class| {
+        format!("; if it is {class}, say so by aliases = {{ \"{value}\" = \"{class}\" }} under [label] of the schema")
+    })
+}
+
 /// The most characters of the names of a file's columns that a message shows.
 const LONGEST: usize = 600;
 
@@ -243,8 +253,9 @@ pub enum ReadError {
     },
     /// A label is not one of the classes.
     #[error(
-        "{}, {place}, label column '{column}': '{value}' is not one of the classes {expected}",
-        file.display()
+        "{}, {place}, label column '{column}': '{value}' is not one of the classes {expected}{}",
+        file.display(),
+        spelling_hint(value, expected)
     )]
     Class {
         /// The file.

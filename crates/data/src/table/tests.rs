@@ -112,6 +112,10 @@ fn every_fault_names_its_place() {
         ),
         (b"age,sex,income\n40,Male,middling\n", "classes low, high"),
         (
+            b"age,sex,income\n40,Male,Low.\n",
+            "if it is low, say so by aliases = { \"Low.\" = \"low\" }",
+        ),
+        (
             b"age,sex,income\n40,Male,low\n41,Male,low\n",
             "all 2 rows have the label 'low'",
         ),
