@@ -166,7 +166,9 @@ impl TableRepair {
         let names = &self.baseline.model.schema.attributes;
         let protected = self.joint.protected().iter();
         let ignored = protected.filter(|&&attribute| network.ignores(&[attribute]));
-        ignored.map(|&attribute| names[attribute].name.clone()).collect()
+        ignored
+            .map(|&attribute| names[attribute].name.clone())
+            .collect()
     }
 
     fn group_figures(
