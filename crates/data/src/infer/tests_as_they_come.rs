@@ -275,27 +275,43 @@ fn json_is_a_table_like_another() {
 fn a_field_that_the_header_does_not_name_is_passed_over() {
     let plain = people(|_, line| line);
     let expected = infer(plain.path(), &options()).unwrap().schema;
-    let named = people(|row, line| format!("\"{}\",{line}", row + 1));
+    let named = || people(|row, line| format!("\"{}\",{line}", row + 1));
     let ended = people(|_, line| line.replace('\n', ",\n"));
-    for (file, what) in [(named, "name of the row"), (ended, "which is empty")] {
+    for (file, separator, what) in [
+        (separated(named(), '\t'), '\t', "name of the row"),
+        (separated(named(), ';'), ';', "name of the row"),
+        (ended, ',', "which is empty"),
+    ] {
         let draft = infer(file.path(), &options()).unwrap();
         assert!(said(&draft).contains(what), "{}", said(&draft));
-        assert_eq!(draft.schema, expected);
-        let tables = [plain.path(), file.path()].map(|file| {
-            let read = Table::read(file, &expected, Labels::Required).unwrap();
+        assert_eq!(draft.schema.format.separator, separator);
+        assert_eq!(draft.schema.attributes, expected.attributes);
+        let files = [(plain.path(), &expected), (file.path(), &draft.schema)];
+        let tables = files.map(|(file, schema)| {
+            let read = Table::read(file, schema, Labels::Required).unwrap();
             (read.codes().to_vec(), read.labels().to_vec())
         });
         assert_eq!(tables[0], tables[1]);
-        let records = crate::read::Records::open(file.path(), &expected.format).unwrap();
+        let records = crate::read::Records::open(file.path(), &draft.schema.format).unwrap();
         let refused = records.expect_names_of_all().unwrap_err().to_string();
         assert!(refused.contains("4 fields where 3"), "{refused}");
     }
-    let tabs = people(|row, line| format!("{},{line}", row + 1));
-    let text = std::fs::read_to_string(tabs.path()).unwrap();
-    std::fs::write(tabs.path(), text.replace(',', "\t")).unwrap();
-    let draft = infer(tabs.path(), &options()).unwrap();
-    assert_eq!(draft.schema.format.separator, '\t');
-    assert_eq!(draft.schema.attributes, expected.attributes);
+    // With commas it may be ids, and a number that is written with one.
+    let error = infer(named().path(), &options()).unwrap_err().to_string();
+    assert!(error.contains("4 fields where 3"), "{error}");
+    assert!(error.contains("name the first column"), "{error}");
+    // Few rows differ by chance.
+    let few = many(19, |row, line| format!("{row},{line}"));
+    let few = separated(few, ';');
+    let refused = infer(few.path(), &options()).unwrap_err().to_string();
+    assert!(refused.contains("4 fields where 3"), "{refused}");
+}
+
+/// The file with `separator` in the place of commas.
+fn separated(file: tempfile::NamedTempFile, separator: char) -> tempfile::NamedTempFile {
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    std::fs::write(file.path(), text.replace(',', &separator.to_string())).unwrap();
+    file
 }
 
 /// A field more in some rows, or one that is neither empty everywhere nor another in every row, is a
@@ -311,6 +327,8 @@ fn other_fields_that_the_header_does_not_name_are_refused() {
         50 => line,
         _ => format!("{row},{line}"),
     };
+    let mut by_tabs = options();
+    (by_tabs.format.separator, by_tabs.finds_separator) = ('\t', false);
     let repeated: Change = |row, line| format!("{},{line}", row % 7);
     let last: Change = |row, line| match row {
         0..50 => line.replace('\n', ",\n"),
@@ -322,7 +340,8 @@ fn other_fields_that_the_header_does_not_name_are_refused() {
         (repeated, "line 2: 4 fields where 3"),
         (last, "line 2: 4 fields where 3"),
     ] {
-        let error = infer(people(change).path(), &options()).unwrap_err();
+        let file = separated(people(change), '\t');
+        let error = infer(file.path(), &by_tabs).unwrap_err();
         assert!(error.to_string().contains(needle), "{error}");
     }
     // Behind the rows by which the field is found.
@@ -349,7 +368,8 @@ fn other_fields_that_the_header_does_not_name_are_refused() {
             "line 152: 3 fields where 4",
         ),
     ] {
-        let error = infer(many(160, change).path(), &options()).unwrap_err();
+        let file = separated(many(160, change), '\t');
+        let error = infer(file.path(), &by_tabs).unwrap_err();
         assert!(error.to_string().contains(needle), "{error}");
     }
 }

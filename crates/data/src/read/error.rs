@@ -41,6 +41,14 @@ fn advice(value: &str, expected: &str) -> &'static str {
     }
 }
 
+/// Returns what may be so where a row has one field more than the header has names.
+fn names_hint(found: usize, expected: usize) -> &'static str {
+    match found == expected + 1 {
+        true => ", or name the first column, if every row begins with a name, as R writes it",
+        false => "",
+    }
+}
+
 /// Returns what to write where `value` is one of `classes` in another spelling: in other letters, or
 /// with a full stop; nothing where it is none.
 fn spelling_hint(value: &str, classes: &str) -> String {
@@ -98,8 +106,9 @@ pub enum ReadError {
     },
     /// A record has another number of fields than the first one.
     #[error(
-        "{}, {place}: {found} fields where {expected} are expected; check the separator and the quotes",
-        file.display()
+        "{}, {place}: {found} fields where {expected} are expected; check the separator and the quotes{}",
+        file.display(),
+        names_hint(*found, *expected)
     )]
     Ragged {
         /// The file.

@@ -15,6 +15,13 @@ use crate::unicode::trimmed;
 /// The number of records by which a field is found that the header does not name.
 const FIRST: usize = 100;
 
+/// The fewest records whose first fields are names of rows because all of them differ.
+const FEWEST_NAMED: usize = 20;
+
+/// Separators that stand within values, too, where these are not quoted: in numbers, sentences,
+/// points in time. A field more may come of one.
+const WITHIN_VALUES: [char; 2] = [',', ' '];
+
 /// The field that the header does not name, in a file whose records have one field more than it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unnamed {
@@ -25,8 +32,13 @@ pub(crate) enum Unnamed {
 }
 
 impl Unnamed {
-    /// Finds the field that `names` lack in the first `records` of a file. Names of rows differ.
-    fn find(names: &[String], records: &VecDeque<csv::ByteRecord>) -> Option<Unnamed> {
+    /// Finds the field that `names` lack in the first `records` of a file, whose fields are separated
+    /// by `separator`. Names of rows differ.
+    fn find(
+        names: &[String],
+        records: &VecDeque<csv::ByteRecord>,
+        separator: char,
+    ) -> Option<Unnamed> {
         let is_longer = |record: &csv::ByteRecord| record.len() == names.len() + 1;
         if names.len() < 2 || records.len() < 2 || !records.iter().all(is_longer) {
             return None;
@@ -35,6 +47,9 @@ impl Unnamed {
             |record: &csv::ByteRecord| record.get(names.len()).is_some_and(<[u8]>::is_empty);
         if records.iter().all(is_ended) {
             return Some(Unnamed::Last);
+        }
+        if WITHIN_VALUES.contains(&separator) || records.len() < FEWEST_NAMED {
+            return None;
         }
         let mut seen = HashSet::new();
         let mut first = records.iter().filter_map(|record| record.get(0));
@@ -139,7 +154,7 @@ impl TextRecords {
             }
         }
         let unnamed = match layout.header {
-            true => Unnamed::find(&names, &ahead),
+            true => Unnamed::find(&names, &ahead, layout.separator),
             false => None,
         };
         let records = TextRecords {
