@@ -120,7 +120,10 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     }
     let mut words = options.classes.clone();
     let (mut format, mut notes) = (layout.format.clone(), layout.notes.clone());
-    notes.extend(records.unnamed().map(said_of_unnamed));
+    if records.unnamed() == Some(Unnamed::Last) {
+        let said = "the rows have one field more than the header has names: the last field, which is empty, is left out";
+        notes.push(Note::new(WHOLE_FILE, said));
+    }
     let (mut attributes, mut kept, mut unplaced) = (Vec::new(), Vec::new(), Vec::new());
     let (mut outcomes, mut aliases) = (Missing::default(), BTreeMap::new());
     let mut leaves_out = !options.ignore.is_empty();
@@ -351,19 +354,6 @@ fn whole(
         }
     }
     Ok(())
-}
-
-/// Returns the note on a field of all rows that the header does not name.
-fn said_of_unnamed(unnamed: Unnamed) -> Note {
-    let said = match unnamed {
-        Unnamed::First => {
-            "the rows have one field more than the header has names: the first field, which differs from row to row, is taken for the name of the row and left out"
-        }
-        Unnamed::Last => {
-            "the rows have one field more than the header has names: the last field, which is empty, is left out"
-        }
-    };
-    Note::new(WHOLE_FILE, said)
 }
 
 /// Passes the cells of a row to their columns.

@@ -40,7 +40,7 @@ pub(crate) use self::json::is_json;
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
-pub(crate) use self::text::{Unnamed, first_records};
+pub(crate) use self::text::{Unnamed, first_records, has_row_names};
 use super::number_form::NumberForm;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};
@@ -264,8 +264,8 @@ impl Records {
     pub fn expect_names_of_all(&self) -> Result<(), ReadError> {
         let expected = self.names.len();
         match self.unnamed() {
-            None => Ok(()),
-            Some(_) => Err(ReadError::Ragged {
+            None | Some(Unnamed::First) => Ok(()),
+            Some(Unnamed::Last) => Err(ReadError::Ragged {
                 file: self.file.clone(),
                 place: Place::Row(1),
                 found: expected + 1,

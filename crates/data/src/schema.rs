@@ -237,6 +237,9 @@ pub struct Format {
     pub escape: Option<char>,
     /// Whether the first record names the columns.
     pub header: bool,
+    /// Whether every row begins with a name that the header has no column for, as R writes them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub row_names: bool,
     /// The column names by position. Needed without a header; with one they replace its names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
@@ -271,6 +274,7 @@ impl Default for Format {
             quote: '"',
             escape: None,
             header: true,
+            row_names: false,
             columns: Vec::new(),
             comment: None,
             decimal: None,
@@ -454,6 +458,11 @@ impl Schema {
             ));
         }
         format.check_numbers().map_err(SchemaError::Format)?;
+        if format.row_names && !format.header {
+            return Err(SchemaError::Format(
+                "row_names says that the header has no name for the first field of the rows; without a header 'columns' names it".to_owned(),
+            ));
+        }
         if !format.header && format.columns.is_empty() {
             return Err(SchemaError::Format(
                 "a file without a header needs 'columns', the names by position".into(),

@@ -236,6 +236,8 @@ fn table_of(
     format.separator = separator.unwrap_or(format.separator);
     if opened.path().is_file() {
         format = text_layout(opened.path(), &format, separator.is_none())?;
+        // Nobody would be told which field is left out.
+        format.row_names = false;
         if let (Some(wanted), None) = (wanted, separator) {
             let found = [format.separator, ',', ';', '\t', '|']
                 .into_iter()

@@ -2,8 +2,9 @@
 //! quotes, how its text is encoded, and how its numbers are written.
 //!
 //! The separator is the one that cuts the first lines into most fields, as many in each as in the
-//! first. A backslash escapes quotes where these fit with it alone. Text that is no UTF-8 is Windows-1252, if it can be. Of the forms of numbers
-//! ([`NumberForm`]) that is taken by which most columns hold numbers. Where two forms read a cell as
+//! first. A backslash escapes quotes where these fit with it alone. Text that is no UTF-8 is Windows-1252, if it can be. Where
+//! all rows have a field more than the header and the first ones differ, these are names of rows, unless
+//! commas or blanks separate. Of the forms of numbers ([`NumberForm`]) that is taken by which most columns hold numbers. Where two forms read a cell as
 //! two numbers, as 12.5 and 12500, and no other column excludes one of them, the user is asked;
 //! only where commas separate the fields of a text decimals stand behind points, which is said.
 
@@ -16,7 +17,7 @@ use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
 use crate::number_form::{NumberForm, currency_of, has_minus_behind, unit_of};
-use crate::read::{OfRow, ReadError, Records, first_records, is_json};
+use crate::read::{OfRow, ReadError, Records, first_records, has_row_names, is_json};
 use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
 use crate::unicode;
@@ -142,8 +143,9 @@ fn lay_out(
         }
     }
     file.rewind()?;
+    let beginning = Beginning::of(start, format);
     if finds_separator {
-        format.separator = separator(start, format);
+        format.separator = beginning.separator(format);
         let said = match format.separator {
             ',' => return Ok(true),
             '\t' => "tabs".to_owned(),
@@ -152,6 +154,11 @@ fn lay_out(
         note(format!(
             "fields are separated by {said}; --separator says another"
         ));
+    }
+    if !format.row_names && has_row_names(&beginning.records(format), format) {
+        format.row_names = true;
+        let said = "the rows have one field more than the header has names: the first field, which differs from row to row, is the name of the row and left out; row_names under [format] says so";
+        note(said.to_owned());
     }
     Ok(true)
 }
@@ -286,45 +293,68 @@ fn beginning(file: &DataFile) -> Result<Option<Vec<u8>>, ReadError> {
     Ok(start)
 }
 
-/// Returns the separator of the fields of a text that begins with `start`.
-fn separator(start: Vec<u8>, format: &Format) -> char {
-    let is_cut = start.len() as u64 == BEGINNING;
-    let mut text = Vec::new();
-    // What cannot be decoded is refused by whoever reads the rows.
-    if let Ok(decoded) = decoded(Box::new(std::io::Cursor::new(start)), format.encoding) {
-        let _ = { decoded }.read_to_end(&mut text);
-    }
-    let fields = |separator: char| {
-        let format = Format {
-            separator,
-            ..format.clone()
-        };
-        let mut counts = first_records(&text, &format);
-        if is_cut {
-            counts.pop();
+/// The first lines of a text.
+struct Beginning {
+    text: Vec<u8>,
+    /// Whether the text goes on, so that the last record may be cut off.
+    is_cut: bool,
+}
+
+impl Beginning {
+    /// Returns the first lines of a text that begins with the bytes `start`.
+    fn of(start: Vec<u8>, format: &Format) -> Beginning {
+        let is_cut = start.len() as u64 == BEGINNING;
+        let mut text = Vec::new();
+        // What cannot be decoded is refused by whoever reads the rows.
+        if let Ok(decoded) = decoded(Box::new(std::io::Cursor::new(start)), format.encoding) {
+            let _ = { decoded }.read_to_end(&mut text);
         }
-        let expected = match format.columns.len() {
-            0 => counts.first().copied().unwrap_or_default(),
-            columns => columns,
-        };
-        // Rows may have a field that the header does not name.
-        let alike = [0, 1].map(|more| {
-            let is_alike = |count: &&usize| **count == expected + more;
-            counts.iter().skip(more).filter(is_alike).count() + more
-        });
-        let is_alike = alike
-            .into_iter()
-            .any(|alike| 100 * alike >= ALIKE * counts.len());
-        (expected > 1 && is_alike).then_some(expected)
-    };
-    let mut best = (Format::default().separator, 1);
-    for separator in SEPARATORS {
-        match fields(separator) {
-            Some(fields) if fields > best.1 => best = (separator, fields),
-            _ => {}
-        }
+        Beginning { text, is_cut }
     }
-    best.0
+
+    /// Returns the records that are whole.
+    fn records(&self, format: &Format) -> Vec<csv::ByteRecord> {
+        let mut records = first_records(&self.text, format);
+        if self.is_cut {
+            records.pop();
+        }
+        records
+    }
+
+    /// Returns the separator of the fields.
+    fn separator(&self, format: &Format) -> char {
+        let fields = |separator: char| {
+            let format = Format {
+                separator,
+                ..format.clone()
+            };
+            let records = self.records(&format);
+            let expected = match format.columns.len() {
+                0 => records
+                    .first()
+                    .map(csv::ByteRecord::len)
+                    .unwrap_or_default(),
+                columns => columns,
+            };
+            // Rows may have a field that the header does not name.
+            let alike = [0, 1].map(|more| {
+                let is_alike = |record: &&csv::ByteRecord| record.len() == expected + more;
+                records.iter().skip(more).filter(is_alike).count() + more
+            });
+            let is_alike = alike
+                .into_iter()
+                .any(|alike| 100 * alike >= ALIKE * records.len());
+            (expected > 1 && is_alike).then_some(expected)
+        };
+        let mut best = (Format::default().separator, 1);
+        for separator in SEPARATORS {
+            match fields(separator) {
+                Some(fields) if fields > best.1 => best = (separator, fields),
+                _ => {}
+            }
+        }
+        best.0
+    }
 }
 
 /// Returns the summaries of the columns of all rows; bad rows are passed over.
@@ -366,8 +396,9 @@ struct Seen {
     example: String,
     /// The first of the numbers that have a minus behind them.
     minus_behind: String,
-    /// Whether a cell has a plus behind digits.
-    has_plus_behind: bool,
+    /// Whether a cell has a plus behind digits, or a minus between them, as marks of schools and bands
+    /// have.
+    has_marks: bool,
     /// The units that the column's numbers count, each with how many do and the first of them:
     /// nothing, percent, or a currency. 0 is 0 of any unit.
     units: Vec<(Option<&'static str>, u64, String)>,
@@ -383,7 +414,7 @@ impl Seen {
             sums: vec![0.0; forms],
             example: String::new(),
             minus_behind: String::new(),
-            has_plus_behind: false,
+            has_marks: false,
             units: Vec::new(),
         }
     }
@@ -406,8 +437,7 @@ impl Seen {
                 is_number = true;
             }
         }
-        let is_signed = |amount: &str| amount.ends_with(|last: char| last.is_ascii_digit());
-        self.has_plus_behind |= cell.strip_suffix('+').is_some_and(is_signed);
+        self.has_marks |= is_mark(cell);
         if is_number {
             self.count(cell);
         }
@@ -469,9 +499,10 @@ impl Seen {
     }
 
     /// Returns whether the column holds numbers, some of which say how they are written. Where some
-    /// have a minus behind them, and others a plus, they are marks, as of schools.
+    /// have a minus behind them, and others a plus or a second number, they are marks, as of schools,
+    /// or bands.
     fn is_marked(&self) -> bool {
-        let are_marks = self.has_plus_behind && !self.minus_behind.is_empty();
+        let are_marks = self.has_marks && !self.minus_behind.is_empty();
         !are_marks && self.most() > 0 && 2 * (self.alike + self.most()) >= self.cells
     }
 
@@ -484,6 +515,15 @@ impl Seen {
     fn reads(&self, at: usize) -> bool {
         self.counts[at] == self.most()
     }
+}
+
+/// Returns whether `cell` has a plus behind digits, or a minus between them.
+fn is_mark(cell: &str) -> bool {
+    let ends = |amount: &str| amount.ends_with(|last: char| last.is_ascii_digit());
+    let begins = |amount: &str| amount.starts_with(|first: char| first.is_ascii_digit());
+    let mut minus = cell.match_indices('-');
+    cell.strip_suffix('+').is_some_and(ends)
+        || minus.any(|(at, sign)| ends(&cell[..at]) && begins(&cell[at + sign.len()..]))
 }
 
 /// Returns the place among `forms` of the form in which `columns`, which are marked, are written:

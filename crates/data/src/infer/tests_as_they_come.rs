@@ -278,8 +278,8 @@ fn a_field_that_the_header_does_not_name_is_passed_over() {
     let named = || people(|row, line| format!("\"{}\",{line}", row + 1));
     let ended = people(|_, line| line.replace('\n', ",\n"));
     for (file, separator, what) in [
-        (separated(named(), '\t'), '\t', "name of the row"),
-        (separated(named(), ';'), ';', "name of the row"),
+        (separated(named(), '\t'), '\t', "row_names under [format]"),
+        (separated(named(), ';'), ';', "row_names under [format]"),
         (ended, ',', "which is empty"),
     ] {
         let draft = infer(file.path(), &options()).unwrap();
@@ -292,10 +292,56 @@ fn a_field_that_the_header_does_not_name_is_passed_over() {
             (read.codes().to_vec(), read.labels().to_vec())
         });
         assert_eq!(tables[0], tables[1]);
-        let records = crate::read::Records::open(file.path(), &draft.schema.format).unwrap();
-        let refused = records.expect_names_of_all().unwrap_err().to_string();
+        let format = &draft.schema.format;
+        assert_eq!(format.row_names, what.contains("row_names"));
+        let again = Schema::from_toml(&draft.schema.to_toml().unwrap()).unwrap();
+        assert_eq!(again, draft.schema);
+        // A schema that does not say so passes over no names, and where no cell may depend on other
+        // rows, what these show is not enough.
+        let records = crate::read::Records::open(file.path(), format).unwrap();
+        let refused = match format.row_names {
+            true => {
+                records.expect_names_of_all().unwrap();
+                let mut unsaid = draft.schema.clone();
+                unsaid.format.row_names = false;
+                let refused = Table::read(file.path(), &unsaid, Labels::Required);
+                refused.unwrap_err().to_string()
+            }
+            false => records.expect_names_of_all().unwrap_err().to_string(),
+        };
         assert!(refused.contains("4 fields where 3"), "{refused}");
     }
+    // Nothing tells which field it is where the last one is empty and the first one may be a name.
+    let both = |name: fn(usize) -> String, rows| {
+        let file = many(rows, |_, line| line.replace('\n', ",\n"));
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let mut lines = text.lines();
+        let mut named = format!("id,{}\n", lines.next().unwrap());
+        for (row, line) in lines.enumerate() {
+            named += &format!("{},{line}\n", name(row));
+        }
+        std::fs::write(file.path(), named).unwrap();
+        let draft = infer(file.path(), &options());
+        draft.map(|draft| draft.schema.attributes.len())
+    };
+    let refused = |name, rows| {
+        let error = both(name, rows).unwrap_err().to_string();
+        assert!(error.contains("name the first column"), "{error}");
+    };
+    refused(|row| (row + 1).to_string(), 60);
+    refused(|row| (row + 1).to_string(), 5);
+    refused(|row| format!("\"case {row}\""), 60);
+    // It is none where it repeats, has decimals, or may differ by chance.
+    for (name, rows) in [
+        ((|row| (row / 2).to_string()) as fn(usize) -> String, 60),
+        (|row| format!("{row}.5"), 60),
+        (|row| (row + 20).to_string(), 5),
+    ] {
+        assert!(both(name, rows).is_ok(), "{rows}");
+    }
+    let one = many(1, |_, line| line.replace('\n', ",\n"));
+    let read = Table::read(one.path(), &expected, Labels::Required);
+    assert_eq!(read.unwrap().rows(), 1);
     // With commas it may be ids, and a number that is written with one.
     let error = infer(named().path(), &options()).unwrap_err().to_string();
     assert!(error.contains("4 fields where 3"), "{error}");
@@ -453,4 +499,6 @@ fn a_minus_behind_a_number_is_its_sign() {
     assert_eq!(bins[0], -1256.5);
     let (draft, _) = of(|row| ["1", "2", "2-", "3+", "3"][row % 5].to_owned());
     assert_eq!(levels(&draft, 0), "1,2,2-,3+,3");
+    let (draft, _) = of(|row| ["1", "2", "2-", "1-2", "3"][row % 5].to_owned());
+    assert_eq!(levels(&draft, 0), "1,2,2-,1-2,3");
 }

@@ -22,7 +22,7 @@ const FEWEST_NAMED: usize = 20;
 /// points in time. A field more may come of one.
 const WITHIN_VALUES: [char; 2] = [',', ' '];
 
-/// The field that the header does not name, in a file whose records have one field more than it.
+/// The field that a header has no name for, where all records have one field more than it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unnamed {
     /// The first field, as where R writes the names of rows.
@@ -32,30 +32,54 @@ pub(crate) enum Unnamed {
 }
 
 impl Unnamed {
-    /// Finds the field that `names` lack in the first `records` of a file, whose fields are separated
-    /// by `separator`. Names of rows differ.
-    fn find(
-        names: &[String],
-        records: &VecDeque<csv::ByteRecord>,
-        separator: char,
-    ) -> Option<Unnamed> {
-        let is_longer = |record: &csv::ByteRecord| record.len() == names.len() + 1;
-        if names.len() < 2 || records.len() < 2 || !records.iter().all(is_longer) {
-            return None;
-        }
-        let is_ended =
-            |record: &csv::ByteRecord| record.get(names.len()).is_some_and(<[u8]>::is_empty);
-        if records.iter().all(is_ended) {
-            return Some(Unnamed::Last);
-        }
-        if WITHIN_VALUES.contains(&separator) || records.len() < FEWEST_NAMED {
+    /// Finds the field that a header of `names` names lacks in the first `records` of a file, whose
+    /// fields are separated by `separator`. Names of rows differ; where both the first and the last
+    /// field may be it, as where R leaves the cells of the last column empty, nothing tells.
+    fn find(names: usize, records: &[csv::ByteRecord], separator: char) -> Option<Unnamed> {
+        let is_longer = |record: &csv::ByteRecord| record.len() == names + 1;
+        if names < 2 || records.is_empty() || !records.iter().all(is_longer) {
             return None;
         }
         let mut seen = HashSet::new();
         let mut first = records.iter().filter_map(|record| record.get(0));
-        let are_names = first.all(|name| !name.is_empty() && seen.insert(name));
-        are_names.then_some(Unnamed::First)
+        let may_be_names =
+            first.all(|name| !name.is_empty() && !has_decimals(name) && seen.insert(name));
+        let is_ended = |record: &csv::ByteRecord| record.get(names).is_some_and(<[u8]>::is_empty);
+        let are_few = records.len() < FEWEST_NAMED;
+        match records.iter().all(is_ended) {
+            // A few values differ by chance, but seldom as the first whole numbers do.
+            true if may_be_names && (!are_few || is_count(records)) => None,
+            true => Some(Unnamed::Last),
+            false if WITHIN_VALUES.contains(&separator) || are_few => None,
+            false => may_be_names.then_some(Unnamed::First),
+        }
     }
+}
+
+/// Returns whether `name` is a number with decimals, which no name of a row is.
+fn has_decimals(name: &[u8]) -> bool {
+    let is_number = |name: &str| name.replace(',', ".").parse::<f64>().is_ok();
+    let has_mark = name.iter().any(|byte| matches!(byte, b'.' | b','));
+    has_mark && std::str::from_utf8(name).is_ok_and(is_number)
+}
+
+/// Returns whether the first fields of `records` are 1, 2, 3 and so on.
+fn is_count(records: &[csv::ByteRecord]) -> bool {
+    let mut numbered = (1..).zip(records);
+    numbered
+        .all(|(number, record): (usize, _)| record.get(0) == Some(number.to_string().as_bytes()))
+}
+
+/// Returns whether a text that begins with `records`, and is laid out as `format` says, has names of
+/// rows that its header has no column for.
+pub(crate) fn has_row_names(records: &[csv::ByteRecord], format: &Format) -> bool {
+    let (names, rows) = match (format.columns.len(), records.split_first()) {
+        (_, None) => return false,
+        (0, Some((header, rows))) => (header.len(), rows),
+        (columns, Some((_, rows))) => (columns, rows),
+    };
+    let rows = &rows[..rows.len().min(FIRST)];
+    format.header && Unnamed::find(names, rows, format.separator) == Some(Unnamed::First)
 }
 
 /// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell;
@@ -138,11 +162,11 @@ impl TextRecords {
                 expected: format.columns.len(),
             });
         };
-        let mut ahead = VecDeque::new();
+        let mut ahead = Vec::new();
         if !layout.header {
-            ahead.push_back(record);
+            ahead.push(record);
         }
-        while layout.header && ahead.len() < FIRST {
+        while layout.header && !layout.row_names && ahead.len() < FIRST {
             let mut next = csv::ByteRecord::new();
             let found = reader
                 .read_byte_record(&mut next)
@@ -153,9 +177,11 @@ impl TextRecords {
                 break;
             }
         }
-        let unnamed = match layout.header {
-            true => Unnamed::find(&names, &ahead, layout.separator),
-            false => None,
+        let unnamed = match (layout.row_names, layout.header) {
+            (true, _) => Some(Unnamed::First),
+            (false, true) => Unnamed::find(names.len(), &ahead, layout.separator)
+                .filter(|found| *found == Unnamed::Last),
+            (false, false) => None,
         };
         let records = TextRecords {
             reader: Box::new(reader),
@@ -163,7 +189,7 @@ impl TextRecords {
             comment: format.comment.map(|c| c as u8),
             encoding: format.encoding,
             is_json,
-            ahead,
+            ahead: ahead.into(),
             unnamed,
         };
         Ok((records, names))
@@ -261,12 +287,11 @@ impl TextRecords {
     }
 }
 
-/// Returns the numbers of fields of the records of `text`, which is the beginning of a file; the
-/// first broken record ends them.
-pub(crate) fn first_records(text: &[u8], format: &Format) -> Vec<usize> {
+/// Returns the records of `text`, which is the beginning of a file; the first broken record ends
+/// them.
+pub(crate) fn first_records(text: &[u8], format: &Format) -> Vec<csv::ByteRecord> {
     let mut reader = builder(format).from_reader(text);
-    let records = reader.byte_records().map_while(Result::ok);
-    records.map(|record| record.len()).collect()
+    reader.byte_records().map_while(Result::ok).collect()
 }
 
 /// Returns a reader of text that is laid out as `format` says.
