@@ -188,7 +188,7 @@ struct CheckSummary {
     missing_outcomes: u64,
     /// The least and the largest label, where labels are numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    label_range: Option<[f32; 2]>,
+    label_range: Option<[f64; 2]>,
 }
 
 fn is_none(rows: &u64) -> bool {
@@ -304,8 +304,8 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     }
     schema = schema.skipping_bad_rows(specification.skip_bad_rows);
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
-    let least = table.known_targets().reduce(f32::min);
-    let label_range = least.zip(table.known_targets().reduce(f32::max));
+    let least = table.known_targets().reduce(f64::min);
+    let label_range = least.zip(table.known_targets().reduce(f64::max));
     let label_range = label_range.map(|(least, largest)| [least, largest]);
     let mut class_rows: Vec<(String, u64)> = match schema.label.is_number() {
         true => Vec::new(),

@@ -483,20 +483,21 @@ impl<'a> Record<'a> {
         Ok(label.code_in(self.cell(position)?, self.form(position)))
     }
 
-    /// Returns the number in the column at `position`, if 32 bits hold it.
+    /// Returns the number in the column at `position`, unless it is too large for the 32 bits in
+    /// which networks compute.
     ///
     /// # Errors
     /// See [`Record::cell`].
-    pub fn finite(&self, position: usize) -> Result<Option<f32>, ReadError> {
-        let number = self.number(position)?.map(|number| number as f32);
-        Ok(number.filter(|number| number.is_finite()))
+    pub fn finite(&self, position: usize) -> Result<Option<f64>, ReadError> {
+        let number = self.number(position)?;
+        Ok(number.filter(|number| (*number as f32).is_finite()))
     }
 
-    /// Returns the number in the label column at `position`, in 32 bits.
+    /// Returns the number in the label column at `position`.
     ///
     /// # Errors
-    /// [`ReadError::Target`] when there is none, or it is too large for them.
-    pub fn target(&self, position: usize) -> Result<f32, ReadError> {
+    /// [`ReadError::Target`] when there is none, or it is too large for 32 bits.
+    pub fn target(&self, position: usize) -> Result<f64, ReadError> {
         match self.finite(position)? {
             Some(number) => Ok(number),
             None => Err(ReadError::Target {

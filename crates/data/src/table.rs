@@ -21,7 +21,7 @@ pub struct Table {
     width: usize,
     codes: Vec<i32>,
     labels: Vec<u32>,
-    targets: Vec<f32>,
+    targets: Vec<f64>,
     /// The number of rows without an outcome where others have one.
     missing_outcomes: u64,
     numbers: RowNumbers,
@@ -162,7 +162,7 @@ impl Table {
     /// Returns the table with `targets`, one a row or none at all, in place of labels; NaN is one
     /// that is missing.
     #[must_use]
-    pub fn with_targets(self, targets: Vec<f32>) -> Table {
+    pub fn with_targets(self, targets: Vec<f64>) -> Table {
         let missing = targets.iter().filter(|target| target.is_nan());
         Table {
             labels: Vec::new(),
@@ -265,7 +265,7 @@ impl Table {
 
     /// Returns the numbers that are the labels, one a row; empty when the file has no label column,
     /// or one of classes, or where some are missing.
-    pub fn targets(&self) -> &[f32] {
+    pub fn targets(&self) -> &[f64] {
         match self.missing_outcomes {
             0 => &self.targets,
             _ => &[],
@@ -279,7 +279,7 @@ impl Table {
     }
 
     /// Returns the number that is the label of row `row`, if it has one.
-    pub fn known_target(&self, row: usize) -> Option<f32> {
+    pub fn known_target(&self, row: usize) -> Option<f64> {
         self.targets
             .get(row)
             .copied()
@@ -292,7 +292,7 @@ impl Table {
     }
 
     /// Iterates over the numbers of the rows that have one as their label.
-    pub fn known_targets(&self) -> impl Iterator<Item = f32> {
+    pub fn known_targets(&self) -> impl Iterator<Item = f64> {
         self.targets
             .iter()
             .copied()
@@ -330,7 +330,7 @@ impl Table {
         let at = |&index: &u32| self.labels.get(index as usize).copied();
         let labels: Vec<u32> = indices.iter().filter_map(at).collect();
         let at = |&index: &u32| self.targets.get(index as usize).copied();
-        let targets: Vec<f32> = indices.iter().filter_map(at).collect();
+        let targets: Vec<f64> = indices.iter().filter_map(at).collect();
         let of_classes = labels.iter().filter(|&&label| label == decode::MISSING);
         let of_numbers = targets.iter().filter(|target| target.is_nan());
         Table {

@@ -110,12 +110,11 @@ pub struct Errors {
 
 impl Errors {
     /// Compares with `targets` the numbers that `logits` (row-major `[rows, 2]`) say.
-    pub fn new(logits: &[f32], targets: &[f32]) -> Errors {
+    pub fn new(logits: &[f32], targets: &[f64]) -> Errors {
         let number = |pair: &[f32]| f64::from(pair[1]) - f64::from(pair[0]);
         let numbers: Vec<f64> = logits.chunks_exact(2).map(number).collect();
-        let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
-        let errors = || numbers.iter().zip(&targets).map(|(own, label)| own - label);
-        let mean_label = mean(&targets);
+        let errors = || numbers.iter().zip(targets).map(|(own, label)| own - label);
+        let mean_label = mean(targets);
         let squared = mean(&errors().map(|error| error * error).collect::<Vec<_>>());
         let spread = targets.iter().map(|label| (label - mean_label).powi(2));
         let variance = mean(&spread.collect::<Vec<_>>());

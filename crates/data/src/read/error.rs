@@ -350,7 +350,7 @@ pub enum ReadError {
         /// The number of rows.
         rows: usize,
         /// The only number.
-        number: f32,
+        number: f64,
     },
 }
 

@@ -46,7 +46,7 @@ impl Table {
                         (Answer::Class(class), _) => classes.push(class),
                         (Answer::Number(target), _) => targets.push(target),
                         (Answer::Missing, false) => classes.push(MISSING),
-                        (Answer::Missing, true) => targets.push(f32::NAN),
+                        (Answer::Missing, true) => targets.push(f64::NAN),
                         (Answer::None, _) => {}
                     }
                     missing_outcomes += u64::from(answer == Answer::Missing);
@@ -113,7 +113,7 @@ enum Answer {
     /// The label is missing.
     Missing,
     Class(u32),
-    Number(f32),
+    Number(f64),
 }
 
 /// The code in place of the class of a row that has none.

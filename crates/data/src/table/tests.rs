@@ -43,7 +43,7 @@ fn columns_are_found_by_name_and_rows_counted() {
 #[test]
 fn targets_that_are_no_numbers_are_missing_outcomes() {
     let table = Table::new(1, vec![1, 2, 3], Vec::new());
-    let some = table.clone().with_targets(vec![0.5, f32::NAN, 2.0]);
+    let some = table.clone().with_targets(vec![0.5, f64::NAN, 2.0]);
     assert_eq!(some.missing_outcomes(), 1);
     assert!(some.targets().is_empty() && !some.is_labelled());
     assert_eq!(some.known_targets().collect::<Vec<_>>(), [0.5, 2.0]);
@@ -416,4 +416,23 @@ fn numbers_that_are_missing_are_no_targets() {
         (4, 0, 2)
     );
     assert_eq!(table.known_targets().collect::<Vec<_>>(), [1.5, 7.0]);
+}
+
+/// Numbers are those of the file, also where 32 bits hold only their neighbours.
+#[test]
+fn numbers_of_the_label_are_as_exact_as_they_are_written() {
+    let schema = SCHEMA.replace(
+        "classes = [\"low\", \"high\"]\naliases = { \"high.\" = \"high\" }",
+        "kind = \"number\"",
+    );
+    let schema = Schema::from_toml(&schema).unwrap();
+    let read = |label: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let rows = format!("age,sex,income\n40,Male,{label}\n41,Male,50000.1\n");
+        file.write_all(rows.as_bytes()).unwrap();
+        let table = Table::read(file.path(), &schema, Labels::Required);
+        table.map(|table| table.targets().to_vec())
+    };
+    assert_eq!(read("16777217").unwrap(), [16_777_217.0, 50000.1]);
+    assert!(read("1e39").unwrap_err().to_string().contains("1e39"));
 }

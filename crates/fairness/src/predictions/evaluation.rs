@@ -30,7 +30,7 @@ pub struct Judged {
     /// Number of each input's class; empty of a regressor.
     pub labels: Vec<u32>,
     /// The number that each input has; empty of a classifier.
-    pub targets: Vec<f32>,
+    pub targets: Vec<f64>,
     /// The classes.
     pub classes: Vec<String>,
 }

@@ -179,7 +179,7 @@ impl PeopleReader {
             Decider::Label => {
                 let decisions = Decisions {
                     decided: table.labels().to_vec(),
-                    scores: table.targets().iter().copied().map(f64::from).collect(),
+                    scores: table.targets().to_vec(),
                     number: self.number.clone(),
                     names: self.names.clone(),
                     favourable: self.favourable as u32,

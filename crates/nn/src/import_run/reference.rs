@@ -241,11 +241,11 @@ impl Comparison<'_> {
     /// by a thousandth of the range of the original's. `name` names a row.
     fn of_numbers(
         logits: &[f32],
-        theirs: &[f32],
+        theirs: &[f64],
         name: impl Fn(usize) -> String,
     ) -> Comparison<'static> {
         let mut comparison = Comparison::new(&[]);
-        let theirs = theirs.iter().map(|&number| f64::from(number));
+        let theirs = theirs.iter().copied();
         let least = theirs.clone().fold(f64::INFINITY, f64::min);
         let allowed = TOLERANCE * (theirs.clone().fold(f64::NEG_INFINITY, f64::max) - least);
         for (own, theirs) in logits.chunks_exact(2).zip(theirs) {

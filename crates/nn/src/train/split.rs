@@ -69,10 +69,10 @@ pub fn check_split(
     Ok(())
 }
 
-/// Computes the mean and the deviation of the numbers of the rows that train; at least two must
-/// differ.
-pub(super) fn spread_of(targets: &[f32], train: &[u32]) -> Result<(f64, f64), TrainError> {
-    let of = |&row: &u32| f64::from(targets[row as usize]);
+/// Computes the mean and the deviation of the numbers of the rows that train, in the 32 bits in which
+/// a network learns them; at least two must differ.
+pub(super) fn spread_of(targets: &[f64], train: &[u32]) -> Result<(f64, f64), TrainError> {
+    let of = |&row: &u32| f64::from(targets[row as usize] as f32);
     let rows = train.len() as f64;
     let mean = train.iter().map(of).sum::<f64>() / rows;
     let squares = train.iter().map(|row| (of(row) - mean).powi(2));

@@ -42,7 +42,7 @@ pub enum RowLabel {
     /// A class, by number.
     Class(u32),
     /// A number.
-    Number(f32),
+    Number(f64),
 }
 
 impl RowLabel {

@@ -347,7 +347,11 @@ impl Repairable for TableRepair {
         let (voters, domain) = (voters.collect::<Vec<_>>(), &self.domains[pool]);
         if self.baseline.model.schema.label.is_number() {
             let numbers = mean_numbers(&voters, domain, &individuals)?;
-            return Ok(numbers.into_iter().map(RowLabel::Number).collect());
+            return Ok(numbers
+                .into_iter()
+                .map(f64::from)
+                .map(RowLabel::Number)
+                .collect());
         }
         let classes = majority(&voters, domain, &individuals)?;
         Ok(classes.into_iter().map(RowLabel::Class).collect())

@@ -103,7 +103,7 @@ impl<'a> Goal<'a> {
             });
         };
         let Standard { mean, deviation } = standard;
-        let standardised = |&target: &f32| ((f64::from(target) - mean) / deviation) as f32;
+        let standardised = |&target: &f64| ((f64::from(target as f32) - mean) / deviation) as f32;
         Ok(Goal::Numbers {
             targets: table.targets().iter().map(standardised).collect(),
             standard,
@@ -154,7 +154,8 @@ impl<'a> Goal<'a> {
                 weighted_loss(logits, &labels, weights)
             }
             Goal::Numbers { targets, .. } => {
-                let targets: Vec<f32> = rows.iter().map(|&row| targets[row as usize]).collect();
+                let targets = rows.iter().map(|&row| f64::from(targets[row as usize]));
+                let targets: Vec<f64> = targets.collect();
                 let errors = Errors::new(logits, &targets);
                 let squared = errors.root_mean_squared.powi(2);
                 (squared, errors.r_squared.unwrap_or_default())

@@ -54,7 +54,7 @@ pub(super) fn fingerprint(table: &Table, options: &TableOptions) -> u64 {
         hasher.update(&label.to_le_bytes());
     }
     for target in table.targets() {
-        hasher.update(&target.to_le_bytes());
+        hasher.update(&(*target as f32).to_le_bytes());
     }
     hasher.update(&serde_json::to_vec(options).unwrap_or_default());
     hasher.digest()

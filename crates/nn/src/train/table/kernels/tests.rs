@@ -94,7 +94,7 @@ impl Case {
                 codes.push(stream.random_range(min..=max));
             }
             labels.push(stream.random_range(0..self.classes as u32));
-            numbers.push(stream.random_range(-3.0f32..9.0));
+            numbers.push(f64::from(stream.random_range(-3.0f32..9.0)));
         }
         let mut table = Table::new(schema.attributes.len(), codes, labels);
         if self.learns_numbers {
