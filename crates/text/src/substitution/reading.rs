@@ -18,6 +18,10 @@ pub(super) fn forms(
 ) -> Vec<usize> {
     let parts: Vec<Option<Part>> = term.forms.iter().map(|&form| of.forms[form].part).collect();
     let around = Around::new(words, place, &parts);
+    let is_short = place.len() == 1 && SHORT.contains(&words.plain(place.start));
+    if is_short && !around.is_modifier {
+        return Vec::new();
+    }
     let fitting = |with_part: bool| {
         let forms = term.forms.iter().zip(&parts);
         let around = &around;
@@ -29,6 +33,10 @@ pub(super) fn forms(
     };
     fitting(true).chain(fitting(false)).collect()
 }
+
+/// Names of countries that describe what follows, "UK citizens", and are the countries themselves
+/// elsewhere.
+const SHORT: [&str; 4] = ["us", "u.s.", "uk", "u.k."];
 
 /// Verbs with two objects: "gave her money".
 const GIVING: [&str; 44] = [
@@ -375,15 +383,19 @@ fn describes(words: &Words, place: &Range<usize>, coordinated: bool) -> bool {
     described.is_some_and(|(first, _)| !is_verb_of_one(words, place, first))
 }
 
-/// Returns whether the word at `at` behind "a Christian" can only be its verb, as a plural noun
-/// does not go with the article: "a Christian lives here".
+/// Returns whether the word at `at` behind the term at `place` can only be its verb: it is no noun
+/// ("UK deports children"), or a plural one, which does not go with the article ("a Christian lives
+/// here").
 fn is_verb_of_one(words: &Words, place: &Range<usize>, at: usize) -> bool {
     let before = words.before(place.start);
+    let possible = english::possible_tags(words.plain(at));
+    let is_no_noun = !possible.iter().any(Tag::is_noun);
+    let is_of_many = before.is_some_and(|at| matches!(words.plain(at), "a" | "an"))
+        && !words.tag(at + 1).is_some_and(Tag::is_noun);
     at == place.end
         && words.tag(at) == Some(Tag::Nns)
-        && before.is_some_and(|at| matches!(words.plain(at), "a" | "an"))
-        && !words.tag(at + 1).is_some_and(Tag::is_noun)
-        && english::possible_tags(words.plain(at)).contains(Tag::Vbz)
+        && possible.contains(Tag::Vbz)
+        && (is_no_noun || is_of_many)
 }
 
 /// Nouns that are exclamations where nothing goes with them: "what is your problem man".
@@ -394,9 +406,15 @@ pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
     if place.len() > 1 || !EXCLAMATIONS.contains(&words.plain(place.start)) {
         return false;
     }
-    let next = words.after(place.end).and_then(|at| words.get(at));
+    let behind = words.after(place.end);
+    let next = behind.and_then(|at| words.get(at));
+    // "Boy, 16, fights for his life"
+    let is_aged = |word: &Known| {
+        word.plain == "," && behind.is_some_and(|at| words.tag(at + 1) == Some(Tag::Cd))
+    };
     let ends = next.is_none_or(|word| {
-        word.tag == Tag::Cc || !word.is_word() && !word.is_hyphen() && word.plain != "'s"
+        word.tag == Tag::Cc
+            || !word.is_word() && !word.is_hyphen() && word.plain != "'s" && !is_aged(word)
     });
     let is_alone = words.determiner(place.start).is_none();
     let before = words.before(place.start);
