@@ -23,6 +23,7 @@ mod bad_rows;
 pub(crate) mod error;
 mod json;
 mod place;
+mod quotes;
 mod row_numbers;
 mod text;
 
@@ -214,11 +215,12 @@ impl Records {
             return Ok(None);
         };
         self.number += 1;
+        let is_broken = matches!(&self.cells, Cells::Text(text) if text.is_broken());
         let record = Record { records: self };
-        if fields != expected {
+        if fields != expected || is_broken {
             let (file, found) = (record.file().to_owned(), fields);
             // What follows a quote that nothing closes is many rows.
-            return Err(match record.is_over_lines() {
+            return Err(match is_broken || record.is_over_lines() {
                 true => ReadError::OpenQuote {
                     file,
                     place: record.records.place(),

@@ -340,7 +340,7 @@ fn a_field_that_the_header_does_not_name_is_passed_over() {
         assert!(both(name, rows).is_ok(), "{rows}");
     }
     let one = many(1, |_, line| line.replace('\n', ",\n"));
-    let read = Table::read(one.path(), &expected, Labels::Required);
+    let read = Table::read(one.path(), &expected, Labels::Optional);
     assert_eq!(read.unwrap().rows(), 1);
     // With commas it may be ids, and a number that is written with one.
     let error = infer(named().path(), &options()).unwrap_err().to_string();
@@ -418,6 +418,49 @@ fn other_fields_that_the_header_does_not_name_are_refused() {
         let error = infer(file.path(), &by_tabs).unwrap_err();
         assert!(error.to_string().contains(needle), "{error}");
     }
+}
+
+/// A quote that nothing closes in the last column swallows rows, whose numbers of fields do not tell.
+#[test]
+fn a_quote_that_is_not_closed_swallows_no_rows() {
+    let with_notes = |note: fn(usize) -> String| {
+        let file = many(200, |_, line| line);
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let mut lines = text.lines().map(str::to_owned);
+        let mut noted = lines.next().unwrap() + ",note\n";
+        for (row, line) in lines.enumerate() {
+            noted += &format!("{line},{}\n", note(row));
+        }
+        std::fs::write(file.path(), noted).unwrap();
+        infer(file.path(), &options()).map(|draft| said(&draft))
+    };
+    for note in [
+        (|row| match row {
+            10 => "\"remark".to_owned(),
+            _ => format!("remark {row}"),
+        }) as fn(usize) -> String,
+        |row| match row {
+            10 => "\"remark".to_owned(),
+            _ => format!("\"remark {row}\""),
+        },
+        |row| match row {
+            150 => "\"remark".to_owned(),
+            _ => format!("\"two\nlines, {row}\""),
+        },
+    ] {
+        let error = with_notes(note).unwrap_err().to_string();
+        assert!(
+            error.contains("does not end where its quotes do"),
+            "{error}"
+        );
+        assert!(error.contains("a quote may not be closed"), "{error}");
+        assert!(
+            error.contains("line 12:") || error.contains("line 302:"),
+            "{error}"
+        );
+    }
+    with_notes(|row| format!("\"two\nlines, \"\"{row}\"\"\"")).unwrap();
+    with_notes(|row| format!("{row}\" nail")).unwrap();
 }
 
 /// A backslash before quotes, as Spark and MySQL write it, is found and kept in the schema; without

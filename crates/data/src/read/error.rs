@@ -49,6 +49,14 @@ fn names_hint(found: usize, expected: usize) -> &'static str {
     }
 }
 
+/// Returns what is wrong with a row that goes over several lines.
+fn swallowed(found: usize, expected: usize) -> String {
+    match found == expected {
+        true => "a field that does not end where its quotes do,".to_owned(),
+        false => format!("{found} fields where {expected} are expected,"),
+    }
+}
+
 /// Returns what to write where `value` is one of `classes` in another spelling: in other letters, or
 /// with a full stop; nothing where it is none.
 fn spelling_hint(value: &str, classes: &str) -> String {
@@ -120,10 +128,12 @@ pub enum ReadError {
         /// The number of fields expected.
         expected: usize,
     },
-    /// A record of another number of fields goes on in the next lines.
+    /// A record goes on in the next lines, and has another number of fields, or a quoted field that does
+    /// not end where its quotes do.
     #[error(
-        "{}, {place}: {found} fields where {expected} are expected, in a row that goes over several lines; a quote may not be closed",
-        file.display()
+        "{}, {place}: {} in a row that goes over several lines; a quote may not be closed",
+        file.display(),
+        swallowed(*found, *expected)
     )]
     OpenQuote {
         /// The file.

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::error::ReadError;
 use super::json::as_csv;
 use super::place::Place;
+use super::quotes::{BrokenFields, WatchedText};
 use crate::compressed;
 use crate::encoding::{Encoding, decoded};
 use crate::schema::Format;
@@ -119,6 +120,10 @@ pub(super) struct TextRecords {
     /// The records that were read to learn the columns, and are yet to be handed out.
     ahead: VecDeque<csv::ByteRecord>,
     unnamed: Option<Unnamed>,
+    /// The broken fields that are yet to come.
+    broken: BrokenFields,
+    /// Whether the current record holds a broken field.
+    is_broken: bool,
 }
 
 impl TextRecords {
@@ -139,6 +144,8 @@ impl TextRecords {
             },
             false => format,
         };
+        let (text, broken) = WatchedText::new(text, layout);
+        let text: Box<dyn Read + Send> = Box::new(text);
         let mut reader = builder(layout).buffer_capacity(1 << 18).from_reader(text);
         let mut record = csv::ByteRecord::new();
         let found = reader
@@ -191,6 +198,8 @@ impl TextRecords {
             is_json,
             ahead: ahead.into(),
             unnamed,
+            broken,
+            is_broken: false,
         };
         Ok((records, names))
     }
@@ -211,7 +220,16 @@ impl TextRecords {
         };
         let fields = record.len();
         self.record = Some(record.into());
+        let next = self.ahead.front().and_then(csv::ByteRecord::position);
+        let end = next.unwrap_or(self.reader.position()).byte();
+        self.is_broken = found && self.broken.take_before(end);
         Ok(found.then_some(fields))
+    }
+
+    /// Returns whether a quoted field of the current record goes over lines and is broken, so that it
+    /// may hold other records.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// Returns the field that the header does not name, if there is one.
