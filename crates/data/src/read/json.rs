@@ -112,6 +112,30 @@ fn invalid(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
+/// The number of digits from which on a whole number may be beyond 64 bits.
+const MANY_DIGITS: usize = 19;
+
+/// Refuses an object that holds a whole number which `text`, the JSON of it, writes with more digits
+/// than 64 bits hold: it is rounded, and ids that differ would be one.
+fn expect_exact(Object(entries): &Object, text: &[u8], row: u64) -> io::Result<()> {
+    // 2^63, from which on whole numbers below zero are rounded; those above it from 2^64 on.
+    const FIRST: f64 = 9_223_372_036_854_775_808.0;
+    let is_rounded = |value: &Value| {
+        let number = value.as_number().filter(|number| number.is_f64());
+        number.is_some_and(|number| number.as_f64().is_some_and(|it| it.abs() >= FIRST))
+    };
+    let Some((name, _)) = entries.iter().find(|(_, value)| is_rounded(value)) else {
+        return Ok(());
+    };
+    let is_long = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
+    match text.windows(MANY_DIGITS).any(is_long) {
+        true => Err(invalid(format!(
+            "row {row} has a whole number beyond 64 bits in '{name}', which would be rounded; write it as a string"
+        ))),
+        false => Ok(()),
+    }
+}
+
 impl Objects {
     /// Returns the next object; `row` is its number.
     fn next(&mut self, row: u64) -> io::Result<Option<Object>> {
@@ -130,7 +154,9 @@ impl Objects {
                     };
                     format!("row {row} is no JSON object in one line: {error}{hint}")
                 };
-                return object.map(Some).map_err(|error| invalid(problem(error)));
+                let object = object.map_err(|error| invalid(problem(error)))?;
+                expect_exact(&object, &line, row)?;
+                return Ok(Some(object));
             }
             line.clear();
         }
@@ -159,11 +185,14 @@ impl Rows {
         }
         let objects = match text.fill_buf()?.first() {
             Some(b'[') => {
-                let all: Result<Vec<Object>, _> = serde_json::from_reader(text);
-                let all = all.map_err(|error| match error.io_error_kind() {
-                    Some(_) => io::Error::from(error),
-                    None => invalid(format!("it is no JSON array of objects: {error}")),
-                })?;
+                let mut whole = Vec::new();
+                text.read_to_end(&mut whole)?;
+                let all: Result<Vec<Object>, _> = serde_json::from_slice(&whole);
+                let problem = |error| format!("it is no JSON array of objects: {error}");
+                let all = all.map_err(|error| invalid(problem(error)))?;
+                for (row, object) in (1..).zip(&all) {
+                    expect_exact(object, &whole, row)?;
+                }
                 Objects::Array(all.into_iter())
             }
             _ => Objects::Lines(text),
@@ -295,6 +324,28 @@ mod tests {
             io::Result::Ok(csv)
         };
         read().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn whole_numbers_beyond_64_bits_are_refused() {
+        let id = "100000000000000000001";
+        for text in [
+            format!("{{\"a\": 1, \"id\": {id}}}\n"),
+            format!("[{{\"a\": 1}}, {{\"id\": -{id}, \"a\": 2}}]"),
+        ] {
+            let error = csv_of(&text, true).unwrap_err();
+            assert!(error.contains("'id', which would be rounded"), "{error}");
+        }
+        for (text, expected) in [
+            (format!("{{\"id\": \"{id}\"}}\n"), format!("id\n{id}\n")),
+            ("{\"id\": 1e20}\n".to_owned(), "id\n1e+20\n".to_owned()),
+            (
+                "{\"id\": 18446744073709551615}\n".to_owned(),
+                "id\n18446744073709551615\n".to_owned(),
+            ),
+        ] {
+            assert_eq!(csv_of(&text, true).unwrap(), expected);
+        }
     }
 
     #[test]
