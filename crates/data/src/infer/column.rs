@@ -929,9 +929,60 @@ fn hash_of(word: &str) -> u64 {
     hasher.finish()
 }
 
+/// The months as databases and people write them in English, by their first three letters.
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Returns whether `cell` is a date whose month is a word, such as 13-Feb-2023, 13FEB23 or February 13,
+/// 2023, and perhaps a time.
+fn is_named_date(cell: &str) -> bool {
+    let is_sign = |c: char| [' ', '-', ',', '/', '.'].contains(&c);
+    let mut rest = cell;
+    let parts: [&str; 3] = std::array::from_fn(|_| {
+        let text = rest.trim_start_matches(is_sign);
+        let is_digit = text.starts_with(|c: char| c.is_ascii_digit());
+        let is_other = |c: char| !c.is_ascii_alphanumeric() || c.is_ascii_digit() != is_digit;
+        let (part, behind) = text.split_at(text.find(is_other).unwrap_or(text.len()));
+        rest = behind;
+        part
+    });
+    let is_month = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        let is_short =
+            |month: &&str| month.starts_with(&word) && (word.len() == 3 || word == "sept");
+        MONTHS.iter().any(|month| *month == word || is_short(month))
+    };
+    let is_day = |day: &str| day.len() < 3 && day.parse().is_ok_and(|day| (1..=31).contains(&day));
+    let is_year = |year: &str| matches!(year.len(), 2 | 4) && year.parse::<u32>().is_ok();
+    let [first, second, third] = parts;
+    let is_day_and_year = match (is_month(first), is_month(second)) {
+        (true, _) => is_day(second) && is_year(third),
+        (_, true) => {
+            is_day(first) && is_year(third) || first.len() == 4 && is_year(first) && is_day(third)
+        }
+        _ => false,
+    };
+    is_day_and_year && (rest.is_empty() || rest.starts_with([' ', ':', ',', 'T']))
+}
+
 /// Returns whether `cell` is a date: three groups of digits, a month among them, and perhaps a
-/// time.
+/// time; or one whose month is a word.
 fn is_date(cell: &str) -> bool {
+    if cell.bytes().any(|byte| byte.is_ascii_alphabetic()) && is_named_date(cell) {
+        return true;
+    }
     let day = cell.split(['T', ' ']).next().unwrap_or_default();
     let Some(separator) = day.chars().find(|c| ['-', '/', '.'].contains(c)) else {
         return false;
@@ -965,6 +1016,12 @@ mod tests {
             "31.12.99",
             "2019-03-04T10:11:12Z",
             "2019/1/2 10:00",
+            "13-Feb-2023",
+            "13-FEB-23 10.11.12 AM",
+            "13Feb2023:10:11:12",
+            "February 13, 2023",
+            "13 Sept. 2023",
+            "2023-May-01",
         ] {
             assert!(is_date(date), "{date}");
         }
@@ -978,6 +1035,12 @@ mod tests {
             "a-b-c",
             "45-99-2019",
             "",
+            "Feb",
+            "May 13",
+            "13 men 2023",
+            "45-Feb-2023",
+            "13-Feb-2023x",
+            "Mar 1, 20231",
         ] {
             assert!(!is_date(other), "{other}");
         }
