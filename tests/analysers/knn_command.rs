@@ -483,6 +483,43 @@ fn a_schema_turns_categories_into_numbers() {
     );
 }
 
+/// The accuracy is of the inputs with a label, whatever the spelling of its class.
+#[test]
+fn a_schema_says_how_labels_are_spelt_and_which_are_missing() {
+    let workspace = Workspace::new();
+    let schema = |label: &str| {
+        format!(
+            "name = \"s\"\n[label]\nname = \"y\"\n{label}\n\
+             [[attribute]]\nname = \"x\"\nkind = \"integer\"\nmin = 0\nmax = 30\n"
+        )
+    };
+    let aliases = "classes = [\"a\", \"b\"]\naliases = { \"A.\" = \"a\", \"B.\" = \"b\" }";
+    workspace.write("s.toml", schema(aliases));
+    workspace.write(
+        "train.csv",
+        "x,y\n1,a\n2,A.\n3,a\n4,NA\n21,b\n22,B.\n23,b\n",
+    );
+    workspace.write("test.csv", "x,y\n2,A.\n22,B.\n1,\n23,?\n");
+    let rest = "--train train.csv --test test.csv --schema s.toml --folds 3 --max-k 3";
+    for line in [
+        format!("knn predict {rest} --json"),
+        format!("knn {rest} --poison 1 --out run --json"),
+    ] {
+        let summary = workspace.line(&line).exits(0).json();
+        assert_eq!(summary["accuracy"], 1.0, "{line}");
+        assert_eq!(summary["inputs"], 4, "{line}");
+    }
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(summary["classes"], serde_json::json!(["a", "b"]));
+    assert_eq!(summary["skipped_rows"], serde_json::json!([1, 0]));
+    workspace.line("knn verify run").exits(0);
+    workspace.write("test.csv", "x,y\n2,foo\n");
+    let predict = format!("knn predict {rest}");
+    refuses(&workspace, &predict, 2, &["test.csv, line 2", "'foo'"]);
+    workspace.write("s.toml", schema("kind = \"number\""));
+    refuses(&workspace, &predict, 2, &["'y' holds numbers", "threshold"]);
+}
+
 /// The rows of a Parquet file are those of the CSV file.
 #[test]
 fn parquet_files_give_the_same_verdicts() {

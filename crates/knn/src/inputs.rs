@@ -148,6 +148,17 @@ impl Inputs {
         self.classes.get(usize::from(id)).map_or("", String::as_str)
     }
 
+    /// Returns the share of the test inputs with a label for which the label in `ids`, one for each
+    /// test input, is right; `None` where no test input has a label.
+    pub fn accuracy(&self, ids: &[u16]) -> Option<f64> {
+        let predicted = ids.iter().map(|&id| self.class(id)).enumerate();
+        let judged: Vec<bool> = predicted
+            .filter_map(|(at, class)| Some(self.test.label(at)? == class))
+            .collect();
+        let right = judged.iter().filter(|&&is_right| is_right).count();
+        (!judged.is_empty()).then(|| right as f64 / judged.len() as f64)
+    }
+
     /// Returns the test inputs of a run, in the order of the file: `count` of them drawn by `seed`,
     /// or all.
     pub fn drawn(&self, count: Option<usize>, seed: u64) -> Vec<usize> {
@@ -186,6 +197,25 @@ fn classes_of(labels: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inputs_without_a_label_are_neither_right_nor_wrong() {
+        let numbers = |labels: &[&str]| Numbers {
+            columns: vec!["x".to_owned()],
+            features: (0..labels.len()).map(|at| at as f64).collect(),
+            labels: labels.iter().map(|&label| label.to_owned()).collect(),
+            numbers: (1..=labels.len() as u64).collect(),
+            ..Numbers::default()
+        };
+        let accuracy = |labels: &[&str]| {
+            let inputs = Inputs::from_numbers(numbers(&["a", "b"]), numbers(labels)).unwrap();
+            inputs.accuracy(&[0, 1, 1, 0])
+        };
+        assert_eq!(accuracy(&["a", "", "a", "a"]), Some(2.0 / 3.0));
+        assert_eq!(accuracy(&["a", "b", "b", "c"]), Some(0.75));
+        assert_eq!(accuracy(&["", "", "", ""]), None);
+        assert_eq!(accuracy(&[]), None);
+    }
 
     #[test]
     fn labels_keep_their_order_when_others_are_gone() {

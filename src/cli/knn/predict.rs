@@ -58,10 +58,7 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
     let inputs = input.read(train, test, reading)?;
     let (system, ids) = predict_all(&inputs, learning, &device)?;
     let labels: Vec<String> = ids.iter().map(|&id| inputs.class(id).to_owned()).collect();
-    let known = inputs.test.labels.iter().zip(&labels);
-    let right = known.filter(|(actual, label)| actual == label).count();
-    let accuracy =
-        (!inputs.test.labels.is_empty()).then(|| right as f64 / inputs.test.labels.len() as f64);
+    let accuracy = inputs.accuracy(&ids);
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(["row", "label"])?;
     for (number, label) in inputs.test.numbers.iter().zip(&labels) {

@@ -145,6 +145,32 @@ pub enum NumbersError {
         /// The table.
         file: PathBuf,
     },
+    /// A row to learn from has no label.
+    #[error(
+        "{}, {place}, label column '{column}': '{value}' is no class, but a mark of a missing value; fill it in, or describe the table with a schema that says missing = [\"{value}\"] under [label], which leaves such rows out",
+        file.display()
+    )]
+    NoLabel {
+        /// The file.
+        file: PathBuf,
+        /// The line or row.
+        place: Place,
+        /// The label column.
+        column: String,
+        /// The cell.
+        value: String,
+    },
+    /// The label is a number, where classes are needed.
+    #[error(
+        "{}: the schema says that the label '{column}' holds numbers, but neighbours vote for classes; say threshold in place of kind under [label] of the schema, which makes two classes of numbers",
+        file.display()
+    )]
+    LabelOfNumbers {
+        /// The file.
+        file: PathBuf,
+        /// The label column.
+        column: String,
+    },
     /// A table needs a label column.
     #[error("{} is a table; label_column must name its label column", file.display())]
     NoLabelColumn {
@@ -166,6 +192,9 @@ impl OfRow for NumbersError {
             }
             NumbersError::UnknownLevel { column, value, .. } => {
                 Some(of_cell(column, value, "is not a level of the schema"))
+            }
+            NumbersError::NoLabel { column, value, .. } => {
+                Some(of_cell(column, value, "is missing"))
             }
             NumbersError::NoId { column, .. } => Some(format!("'{column}' is blank")),
             _ => None,

@@ -7,7 +7,7 @@ use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
 use crate::read::{IN_MEMORY, LeftOut, Record, Records};
-use crate::schema::{Attribute, Encoder, Kind, Schema, is_missing};
+use crate::schema::{Attribute, Encoder, Kind, Label, is_missing};
 use crate::source::{Hashed, Source};
 use crate::spelling::number;
 use crate::table::Labels;
@@ -21,7 +21,8 @@ pub struct Numbers {
     pub columns: Vec<String>,
     /// The features, row-major, `[rows, columns]`.
     pub features: Vec<f64>,
-    /// The labels, one a row, or none at all.
+    /// The labels, one a row, or none at all: names of the schema's classes, or else words as they
+    /// are written; empty where a label is missing, as it never is in rows to learn from.
     pub labels: Vec<String>,
     /// The ids, one a row, as they are written, or none at all.
     pub ids: Vec<String>,
@@ -48,7 +49,8 @@ impl Numbers {
 
     /// Returns the label of row `at`, if it has one.
     pub fn label(&self, at: usize) -> Option<&str> {
-        self.labels.get(at).map(String::as_str)
+        let label = self.labels.get(at).map(String::as_str);
+        label.filter(|label| !label.is_empty())
     }
 
     /// Returns the file that the rows are from, or the name by which errors call batches.
@@ -104,6 +106,15 @@ impl<'s> TableReader<'s> {
         if label.is_none() && labels == Labels::Required {
             return Err(NumbersError::NoLabelColumn {
                 file: file.to_owned(),
+            });
+        }
+        if let Some(schema) = schema
+            && schema.label.is_number()
+            && labels == Labels::Required
+        {
+            return Err(NumbersError::LabelOfNumbers {
+                file: file.to_owned(),
+                column: schema.label.name.clone(),
             });
         }
         let position = label.as_ref().and_then(|label| records.position(label));
@@ -190,7 +201,7 @@ impl<'s> TableReader<'s> {
                 id,
                 label: position,
                 needs_label: labels == Labels::Required && training.is_none(),
-                schema,
+                classes: schema.map(|schema| &schema.label),
             },
             names,
         })
@@ -233,8 +244,8 @@ struct RowReader<'s> {
     label: Option<usize>,
     /// Whether every row must have a label: rows to learn from must.
     needs_label: bool,
-    /// The schema, which says how labels are read.
-    schema: Option<&'s Schema>,
+    /// The label as a schema describes it; without one, labels are words.
+    classes: Option<&'s Label>,
 }
 
 /// The properties that a row has besides its features.
@@ -273,34 +284,49 @@ impl RowReader<'_> {
         };
         let label = match self.label {
             None => None,
-            Some(label) => {
-                let cell = record.cell(label)?;
-                let (is_class, is_declared) = match self.schema.map(|schema| &schema.label) {
-                    Some(of) => (
-                        record.known_class(label, of)?.is_some(),
-                        of.is_missing(cell),
-                    ),
-                    None => (!is_missing(cell), false),
-                };
-                if self.needs_label && !is_class {
-                    if is_declared {
-                        return Ok(None);
-                    }
-                    if cell.is_empty() || self.schema.is_none() {
-                        return Err(record.no_class(label).into());
-                    }
-                }
-                Some(class_name(cell))
-            }
+            Some(label) => match self.class(record, label)? {
+                None if self.needs_label => return Ok(None),
+                class => Some(class.unwrap_or_default()),
+            },
         };
         Ok(Some(Marks { id, label }))
+    }
+
+    /// Returns the name of the class in the label column at `position`; `None` where it is missing,
+    /// and where the schema says that the column holds numbers.
+    fn class(&self, record: &Record<'_>, position: usize) -> Result<Option<String>, NumbersError> {
+        let cell = record.cell(position)?;
+        let Some(label) = self.classes else {
+            return match is_missing(cell) {
+                false => Ok(Some(class_name(cell))),
+                true if self.needs_label => Err(NumbersError::NoLabel {
+                    file: record.file().to_owned(),
+                    place: record.place(),
+                    column: record.column(position).to_owned(),
+                    value: cell.to_owned(),
+                }),
+                true => Ok(None),
+            };
+        };
+        if label.is_number() {
+            return Ok(None);
+        }
+        let may_be_blank = !self.needs_label;
+        let code = match record.known_class(position, label)? {
+            Some(code) => code,
+            None if label.is_missing(cell) => return Ok(None),
+            None if cell.is_empty() && may_be_blank => return Ok(None),
+            None => record.class(position, label)?,
+        };
+        Ok(label.classes.get(code as usize).cloned())
     }
 }
 
 /// The bound below which all whole numbers are different `f64`s.
 const EXACT: f64 = 9e15;
 
-/// Returns the name of a class: numbers are written alike, so that 1 and 1.0 are one class.
+/// Returns the name of a class that no schema describes: numbers are written alike, so that 1 and
+/// 1.0 are one class.
 pub fn class_name(cell: &str) -> String {
     match number(cell) {
         Some(number) if number.abs() < EXACT => number.to_string(),
@@ -318,5 +344,167 @@ fn feature_names(attribute: &Attribute) -> Vec<String> {
                 .collect()
         }
         _ => vec![attribute.name.clone()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Rows;
+    use crate::schema::Schema;
+
+    const SCHEMA: &str = r#"
+name = "s"
+[label]
+name = "y"
+LABEL
+[[attribute]]
+name = "x"
+kind = "integer"
+min = 0
+max = 9
+"#;
+
+    /// Options with a schema whose label is described by `label`; without one where it is blank.
+    fn options(label: &str, skip_bad_rows: bool) -> NumbersOptions {
+        let mut options = NumbersOptions::default();
+        if label.is_empty() {
+            options.label = Some("y".to_owned());
+            options.format.skip_bad_rows = skip_bad_rows;
+        } else {
+            let mut schema = Schema::from_toml(&SCHEMA.replace("LABEL", label)).unwrap();
+            schema.format.skip_bad_rows = skip_bad_rows;
+            options.schema = Some(schema);
+        }
+        options
+    }
+
+    /// Writes a file with so many rows as there are `labels`.
+    fn file(labels: &[&str]) -> tempfile::NamedTempFile {
+        let rows: String = labels.iter().map(|label| format!("1,{label}\n")).collect();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("x,y\n{rows}")).unwrap();
+        file
+    }
+
+    fn training(labels: &[&str], options: &NumbersOptions) -> Result<Numbers, NumbersError> {
+        Numbers::training(file(labels).path(), options)
+    }
+
+    fn test(labels: &[&str], options: &NumbersOptions) -> Result<Numbers, NumbersError> {
+        let training = Numbers {
+            columns: vec!["x".to_owned()],
+            ..Numbers::default()
+        };
+        Numbers::test(file(labels).path(), options, &training)
+    }
+
+    #[test]
+    fn labels_are_the_classes_of_the_schema_in_all_their_spellings() {
+        for (label, cells, classes) in [
+            (
+                "classes = [\"low\", \"high\"]\naliases = { \"high.\" = \"high\" }",
+                ["low", "high", "high."],
+                ["low", "high", "high"],
+            ),
+            (
+                "classes = [\"0\", \"1\"]",
+                ["0.0", "1", "1e0"],
+                ["0", "1", "1"],
+            ),
+            (
+                "classes = [\"false\", \"true\"]",
+                ["False", "TRUE", "true"],
+                ["false", "true", "true"],
+            ),
+            (
+                "classes = [\"few\", \"many\"]\nthreshold = 0.5",
+                ["0.25", "0.5", "3"],
+                ["few", "many", "many"],
+            ),
+        ] {
+            let options = options(label, false);
+            assert_eq!(training(&cells, &options).unwrap().labels, classes);
+            assert_eq!(test(&cells, &options).unwrap().labels, classes);
+            let unscaled = Numbers::unscaled(file(&cells).path(), &options, None).unwrap();
+            assert_eq!(unscaled.labels, classes);
+        }
+        // Without a schema they are words, but for numbers.
+        let words = training(&["1.0", "True", "true"], &options("", false)).unwrap();
+        assert_eq!(words.labels, ["1", "True", "true"]);
+    }
+
+    #[test]
+    fn a_word_that_is_no_class_is_refused_or_counted() {
+        let classes = "classes = [\"low\", \"high\"]";
+        let cells = ["low", "foo", "high"];
+        type Read<'a> = &'a dyn Fn(&NumbersOptions) -> Result<Numbers, NumbersError>;
+        let unscaled = |options: &NumbersOptions| {
+            let file = file(&cells);
+            Numbers::unscaled(Rows::from(file.path()), options, None)
+        };
+        let reads: [Read<'_>; 3] = [
+            &|options| training(&cells, options),
+            &|options| test(&cells, options),
+            &unscaled,
+        ];
+        for read in reads {
+            let error = read(&options(classes, false)).unwrap_err().to_string();
+            let said = "line 3, label column 'y': 'foo' is not one of the classes low, high";
+            assert!(
+                error.contains(said) && error.contains("skip_bad_rows"),
+                "{error}"
+            );
+            let kept = read(&options(classes, true)).unwrap();
+            assert_eq!(kept.labels, ["low", "high"]);
+            assert_eq!(kept.numbers, [1, 3]);
+            assert_eq!(kept.left_out.bad_rows.rows, 1);
+        }
+    }
+
+    #[test]
+    fn missing_labels_are_no_classes() {
+        let classes = "classes = [\"low\", \"high\"]";
+        let usual = ["low", "NA", "high", "?"];
+        let kept = training(&usual, &options(classes, false)).unwrap();
+        assert_eq!(kept.labels, ["low", "high"]);
+        assert_eq!(kept.left_out.skipped_rows, 2);
+        for label in [classes, ""] {
+            let read = test(&["low", "NA", "", "?", "high"], &options(label, false)).unwrap();
+            let labels: Vec<Option<&str>> = (0..read.rows()).map(|at| read.label(at)).collect();
+            assert_eq!(labels, [Some("low"), None, None, None, Some("high")]);
+        }
+        // Rows to learn from have one, unless it is a declared mark.
+        let blank = training(&["low", "", "high"], &options(classes, false));
+        let blank = blank.unwrap_err().to_string();
+        assert!(blank.contains("missing = \"\" under [label]"), "{blank}");
+        let declared = options(&format!("{classes}\nmissing = \"-\""), false);
+        let kept = training(&["low", "", "-", "high"], &declared).unwrap();
+        assert_eq!(kept.left_out.skipped_rows, 2);
+        for mark in ["", "NA", "?"] {
+            let error = training(&["low", mark, "high"], &options("", false));
+            let error = error.unwrap_err().to_string();
+            let said = format!("line 3, label column 'y': '{mark}' is no class");
+            assert!(
+                error.contains(&said) && error.contains(&format!("missing = [\"{mark}\"]")),
+                "{error}"
+            );
+            let kept = training(&["low", mark, "high"], &options("", true)).unwrap();
+            assert_eq!(kept.labels, ["low", "high"]);
+            assert_eq!(kept.left_out.bad_rows.rows, 1);
+        }
+    }
+
+    #[test]
+    fn numbers_of_the_label_are_no_classes() {
+        let options = options("kind = \"number\"", false);
+        let cells = ["1.5", "2", "NA"];
+        for read in [training(&cells, &options), test(&cells, &options)] {
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains("'y' holds numbers"), "{error}");
+        }
+        // Nothing is voted for among rows that need no labels.
+        let rows = Numbers::unscaled(file(&cells).path(), &options, None).unwrap();
+        assert_eq!((rows.rows(), rows.label(0)), (3, None));
     }
 }

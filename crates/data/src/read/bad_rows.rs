@@ -43,7 +43,8 @@ fn as_text<S: Serializer>(places: &[Place], serializer: S) -> Result<S::Ok, S::E
 /// The rows of a table that were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The number of rows left out by an `outside = "skip"` policy.
+    /// The number of rows left out by an `outside = "skip"` policy, or because their outcome is
+    /// missing.
     pub skipped_rows: u64,
     /// The rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]

@@ -57,9 +57,13 @@ fn swallowed(found: usize, expected: usize) -> String {
     }
 }
 
-/// Returns what to write where `value` is one of `classes` in another spelling: in other letters, or
-/// with a full stop; nothing where it is none.
-fn spelling_hint(value: &str, classes: &str) -> String {
+/// Returns what to write where `value` is blank, or one of `classes` in another spelling: in other
+/// letters, or with a full stop; nothing where it is neither.
+fn class_hint(value: &str, classes: &str) -> String {
+    if value.is_empty() {
+        return "; where blanks are missing outcomes, say missing = \"\" under [label] of the schema"
+            .to_owned();
+    }
     let bare = |word: &str| word.trim().trim_end_matches('.').to_lowercase();
     let meant = classes.split(", ").find(|class| bare(class) == bare(value));
     meant.map_or_else(String::new, |class| {
@@ -274,7 +278,7 @@ pub enum ReadError {
     #[error(
         "{}, {place}, label column '{column}': '{value}' is not one of the classes {expected}{}",
         file.display(),
-        spelling_hint(value, expected)
+        class_hint(value, expected)
     )]
     Class {
         /// The file.

@@ -121,7 +121,7 @@ impl KMeansArgs {
         &self,
         case: &PaperCase,
         points: Points,
-        labels: &[u32],
+        labels: &[Option<u32>],
         interrupt: &Interrupt,
         output: &Output,
     ) -> anyhow::Result<ReproducedRow> {

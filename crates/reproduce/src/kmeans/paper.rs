@@ -279,7 +279,7 @@ impl PaperCase {
     ///
     /// # Errors
     /// When files are not what they should be.
-    pub fn read(&self, files: &[PathBuf], seed: u64) -> Result<(Points, Vec<u32>), DatasetError> {
+    pub fn read(&self, files: &[PathBuf], seed: u64) -> Result<Numbered, DatasetError> {
         match files {
             [file] => Ok(numbered(covertype(file)?)),
             [images, labels] => {
@@ -289,16 +289,23 @@ impl PaperCase {
             }
             _ => {
                 let [rows, columns, clusters] = self.shape;
-                mixture(rows, columns, clusters, seed).map_err(|source| DatasetError::Points {
-                    file: self.name.into(),
-                    source,
-                })
+                let (points, labels) =
+                    mixture(rows, columns, clusters, seed).map_err(|source| {
+                        DatasetError::Points {
+                            file: self.name.into(),
+                            source,
+                        }
+                    })?;
+                Ok((points, labels.into_iter().map(Some).collect()))
             }
         }
     }
 }
 
-fn numbered(dataset: Dataset) -> (Points, Vec<u32>) {
+/// Rows, with the number of the class of each, in the order of their ids.
+type Numbered = (Points, Vec<Option<u32>>);
+
+fn numbered(dataset: Dataset) -> Numbered {
     let labels = dataset.numbered_labels();
     (dataset.points, labels)
 }

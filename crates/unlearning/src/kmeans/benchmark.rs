@@ -43,8 +43,9 @@ pub struct BenchmarkOptions {
 pub struct Labelled<'a> {
     /// The rows.
     pub points: &'a Points,
-    /// The label of each row, in the order of the ids; empty where there are none.
-    pub labels: &'a [u32],
+    /// The label of each row, in the order of the ids, `None` where it is missing; empty where there
+    /// are no labels.
+    pub labels: &'a [Option<u32>],
 }
 
 /// The quality of a clustering.
@@ -54,7 +55,8 @@ pub struct Quality {
     pub loss: f64,
     /// The silhouette coefficient, where two clusters are there.
     pub silhouette: Option<f64>,
-    /// The normalized mutual information with the labels, where there are any.
+    /// The normalized mutual information with the labels, of the rows that have one, where there are
+    /// any.
     pub nmi: Option<f64>,
 }
 
@@ -210,7 +212,7 @@ fn quality(data: Labelled<'_>, model: &Model, options: &BenchmarkOptions, seed: 
     let pairs: Vec<(usize, u32)> = assignment
         .iter()
         .zip(data.labels)
-        .map(|(&(_, cluster), &label)| (cluster, label))
+        .filter_map(|(&(_, cluster), &label)| Some((cluster, label?)))
         .collect();
     Quality {
         loss,
@@ -312,6 +314,7 @@ pub fn baseline_seconds(baseline: &Baseline, trainings: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::points::ONE;
     use super::*;
 
     #[test]
@@ -321,11 +324,37 @@ mod tests {
     }
 
     #[test]
+    fn rows_without_a_label_are_left_out_of_the_mutual_information() {
+        let rows = (0..40).map(|at| (at % 2) * ONE).collect();
+        let points = Points::new((1..=40).collect(), rows, 1).unwrap();
+        let model =
+            Model::fit(points.clone(), &KMeans::new(2).algorithm(Algorithm::Lloyd)).unwrap();
+        let options = BenchmarkOptions {
+            clusters: 2,
+            iterations: 5,
+            restarts: 1,
+            deletions: 1,
+            silhouette_rows: 40,
+            retrainings: 1,
+        };
+        let nmi = |labels: &[Option<u32>]| {
+            let data = Labelled {
+                points: &points,
+                labels,
+            };
+            quality(data, &model, &options, 1).nmi
+        };
+        let known: Vec<Option<u32>> = (0..40).map(|at| (at > 9).then_some(at % 2)).collect();
+        assert!(nmi(&known).is_some_and(|nmi| nmi > 1.0 - 1e-9));
+        assert_eq!((nmi(&[None; 40]), nmi(&[])), (None, None));
+    }
+
+    #[test]
     fn a_replicate_is_exact_and_counts_its_deletions() {
         let words = Words::new(1, Purpose::Mixture, &[0]);
         let rows = (0..600).map(|at| words.below(1 << 24, at) as i32).collect();
         let points = Points::new((1..=200).collect(), rows, 3).unwrap();
-        let labels: Vec<u32> = (0..200).map(|at| at % 4).collect();
+        let labels: Vec<Option<u32>> = (0..200).map(|at| Some(at % 4)).collect();
         let data = Labelled {
             points: &points,
             labels: &labels,

@@ -218,6 +218,7 @@ mod tests {
     #[test]
     fn an_interrupted_comparison_keeps_what_is_complete() {
         let (points, labels) = mixture(100, 2, 3, 1).unwrap();
+        let labels: Vec<Option<u32>> = labels.into_iter().map(Some).collect();
         let data = Labelled {
             points: &points,
             labels: &labels,

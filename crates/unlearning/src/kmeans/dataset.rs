@@ -83,7 +83,8 @@ pub struct Dataset {
     pub columns: Vec<Column>,
     /// The rows. Their ids are those of the id column, else their numbers in the file, from 1.
     pub points: Points,
-    /// The label of each id, in the order of the ids; empty without labels.
+    /// The label of each id, in the order of the ids, empty where it is missing; no entries without
+    /// labels.
     pub labels: Vec<(u64, String)>,
     /// The rows that are left out.
     pub left_out: LeftOut,
@@ -92,14 +93,18 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Returns the labels as numbers, in the order of their text.
-    pub fn numbered_labels(&self) -> Vec<u32> {
+    /// Returns the labels as numbers, in the order of their text; `None` for one that is missing.
+    pub fn numbered_labels(&self) -> Vec<Option<u32>> {
+        let known = |label: &&str| !label.is_empty();
         let labels = || self.labels.iter().map(|(_, label)| label.as_str());
-        let mut classes: Vec<&str> = labels().collect();
+        let mut classes: Vec<&str> = labels().filter(known).collect();
         classes.sort_unstable();
         classes.dedup();
         labels()
-            .map(|label| classes.partition_point(|class| *class < label) as u32)
+            .map(|label| {
+                let number = classes.partition_point(|class| *class < label) as u32;
+                known(&label).then_some(number)
+            })
             .collect()
     }
 }
@@ -302,4 +307,58 @@ fn id_in(text: &str) -> Option<u64> {
         let is_whole = value >= 0.0 && value <= (1_u64 << 53) as f64 && value.fract() == 0.0;
         is_whole.then_some(value as u64)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(options: &NumbersOptions, cells: &[&str]) -> Vec<Option<u32>> {
+        let rows: String = cells.iter().map(|cell| format!("1,{cell}\n")).collect();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("x,y\n{rows}")).unwrap();
+        read_dataset(file.path(), options)
+            .unwrap()
+            .numbered_labels()
+    }
+
+    fn by_schema(label: &str) -> NumbersOptions {
+        let schema = format!(
+            "name = \"s\"\n[label]\nname = \"y\"\n{label}\n\
+             [[attribute]]\nname = \"x\"\nkind = \"integer\"\nmin = 0\nmax = 9\n"
+        );
+        let mut options = NumbersOptions::default();
+        options.schema = Some(Schema::from_toml(&schema).unwrap());
+        options
+    }
+
+    #[test]
+    fn labels_are_classes_of_the_schema_and_may_be_missing() {
+        let aliases = "classes = [\"low\", \"high\"]\naliases = { \"high.\" = \"high\" }";
+        assert_eq!(
+            labels(&by_schema(aliases), &["low", "high.", "", "high", "NA"]),
+            [Some(1), Some(0), None, Some(0), None]
+        );
+        let threshold = "classes = [\"few\", \"many\"]\nthreshold = 0.5";
+        assert_eq!(
+            labels(&by_schema(threshold), &["0.1", "0.7", "0.2", "?"]),
+            [Some(0), Some(1), Some(0), None]
+        );
+        // Numbers are no classes.
+        assert_eq!(
+            labels(&by_schema("kind = \"number\""), &["0.1", "0.7"]),
+            [None, None]
+        );
+        let mut words = NumbersOptions::default();
+        words.label = Some("y".to_owned());
+        words.bounds = vec![probity_data::numbers::Bounds {
+            column: None,
+            min: 0.0,
+            max: 9.0,
+        }];
+        assert_eq!(
+            labels(&words, &["b", "?", "a", "", "b"]),
+            [Some(1), None, Some(0), None, Some(1)]
+        );
+    }
 }

@@ -162,7 +162,7 @@ pub struct Bench {
     specification: BenchSpecification,
     record: Record,
     dataset: Dataset,
-    labels: Vec<u32>,
+    labels: Vec<Option<u32>>,
     options: BenchmarkOptions,
     algorithms: Vec<Algorithm>,
     seeds: Vec<u64>,
