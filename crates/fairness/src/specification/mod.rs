@@ -229,7 +229,7 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     pub embeddings: Option<PathBuf>,
-    /// Words of a text that a model is asked about that sets no limit itself, by default 512; the
+    /// Words of a text that a model is asked about that sets no limit itself, by default 10,000; the
     /// rest is cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
@@ -321,7 +321,7 @@ impl TextSpecification {
 
     /// Number of words of a text that a model is asked about that sets no limit itself.
     pub fn reads(&self) -> usize {
-        self.max_length.unwrap_or(512)
+        self.max_length.unwrap_or(10_000)
     }
 
     /// The values that take the place of the one that a text names.

@@ -103,8 +103,8 @@ pub(super) fn read(texts: &TextCounts) -> String {
         (
             texts.truncated,
             [
-                "text was longer than the model reads and was cut to that length",
-                "texts were longer than the model reads and were cut to that length",
+                "text was longer than is read of one (by the model, or max_length) and was cut there: what follows was not seen",
+                "texts were longer than is read of one (by the model, or max_length) and were cut there: what follows was not seen",
             ],
         ),
     ] {
@@ -131,11 +131,14 @@ pub(super) fn kept(texts: &TextCounts, decided: &[DecidedTexts]) -> Vec<Text> {
                 listed(by, "and")
             ),
         };
-        let others = match naming.kept > naming.by_words && naming.by_words > 0 {
-            true => {
-                " In the others no value that is exchanged, and whose words the model knows, can take its place."
+        let others = match (naming.kept > naming.by_words, naming.by_words > 0) {
+            (true, true) => {
+                " In the others a name or other mention fixes the value, or no value that is exchanged, and whose words the model knows, can take its place."
             }
-            false => "",
+            (true, false) => {
+                " A name or other mention fixes the value, or no value that is exchanged, and whose words the model knows, can take its place."
+            }
+            (false, _) => "",
         };
         let attribute = Text::value(&naming.attribute);
         let mut said = format!(

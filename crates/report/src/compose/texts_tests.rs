@@ -66,7 +66,7 @@ fn what_was_not_looked_at_is_said() {
         said(&texts),
         format!(
             "{all} 2 texts are not English: no term was looked for in them. 1 text has no word. 1 text \
-             was longer than the model reads and was cut to that length."
+             was longer than is read of one (by the model, or max_length) and was cut there: what follows was not seen."
         )
     );
     // That a text names nobody is not said of one that does.
@@ -93,8 +93,9 @@ fn what_was_not_looked_at_is_said() {
     let said =
         |decided: &[DecidedTexts]| kept(&texts, decided)[0].to_string().replace('\u{a0}', " ");
     let named = "4 texts name gender, but it is not exchanged there; in 3 of them words stand that \
-                 speak of it as well, such as ‘bitch’ (in 2) and ‘dick’ (in 1). In the others no value \
-                 that is exchanged, and whose words the model knows, can take its place.";
+                 speak of it as well, such as ‘bitch’ (in 2) and ‘dick’ (in 1). In the others a name or \
+                 other mention fixes the value, or no value that is exchanged, and whose words the \
+                 model knows, can take its place.";
     assert_eq!(said(&[]), named);
     assert_eq!(
         said(&decided([3, 0, 1])),

@@ -244,7 +244,7 @@ impl Sentences {
         }
         if let Some(texts) = &summary.texts {
             self.biases.push(format!(
-                "{} of {} texts name a value of {}.",
+                "{} of {} texts name a value of {} that another one can replace.",
                 count(texts.with_protected_term),
                 count(texts.texts),
                 summary.protected.join(", ")
@@ -255,7 +255,10 @@ impl Sentences {
                     "not English: no term was looked for in them.",
                 ),
                 (texts.blank, "without a word."),
-                (texts.truncated, "longer than the model reads."),
+                (
+                    texts.truncated,
+                    "longer than is read of one (by the model, or max_length), and cut there.",
+                ),
             ] {
                 if number > 0 {
                     let texts = counted(number, "text is", "texts are");
