@@ -94,8 +94,12 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
         },
     };
     // Those of one value may be worse off although few of them gain: those of the other lose.
+    let largest_loss = back
+        .map_or(0.0, |back| back.lose.share)
+        .max(first.lose.share);
     let shows = effect.tendency == Tendency::OneSided
-        && back.is_none_or(|back| first.gain.share > 2.0 * back.gain.share);
+        && back.is_none_or(|back| first.gain.share > 2.0 * back.gain.share)
+        && largest_loss <= 2.0 * first.gain.share;
     let (gain, lose) = (&stakes.gain, &stakes.lose);
     let losing = |of: &ExchangeEffect| match shows {
         true => String::new(),
@@ -461,6 +465,11 @@ mod tests {
             let expected = format!("By sex it goes both ways, {start}{both}");
             assert_eq!(said(&two, Inputs::Rows), expected);
         }
+        // Nor does one who gains hide them.
+        let exchanges = [("female", "male", 4, 0), ("male", "female", 0, 66)];
+        let hidden = effect(Tendency::OneSided, &values, &exchanges);
+        let hidden = said(&hidden, Inputs::Rows);
+        assert!(hidden.contains("66.00 % would lose it"), "{hidden}");
         // Few who gain say nothing of those who lose.
         let exchanges = [("female", "male", 2, 0), ("male", "female", 1, 30)];
         let few = effect(Tendency::OneSided, &values, &exchanges);
