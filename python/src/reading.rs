@@ -248,6 +248,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
         label: None,
         label_threshold: None,
         skip_bad_rows: false,
+        classes: Vec::new(),
     };
     let corpus = read_texts_hashed(path, &columns)?.value;
     let texts = corpus.texts.iter().map(|text| model.reader.encode(text));

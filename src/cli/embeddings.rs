@@ -143,6 +143,7 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
         label: None,
         label_threshold: None,
         skip_bad_rows: args.skip_bad_rows,
+        classes: Vec::new(),
     };
     let TextCorpus {
         texts, bad_rows, ..

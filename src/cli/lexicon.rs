@@ -103,6 +103,7 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         label: None,
         label_threshold: None,
         skip_bad_rows: args.skip_bad_rows,
+        classes: Vec::new(),
     };
     let TextCorpus {
         texts, bad_rows, ..

@@ -63,6 +63,7 @@ fn comments_at_their_natural_rate_are_told_apart() {
         label: Some("toxic".to_owned()),
         label_threshold: None,
         skip_bad_rows: false,
+        classes: Vec::new(),
     };
     let corpus = read_texts(&file, &columns).unwrap();
     let rows = corpus.texts.len() as u32;

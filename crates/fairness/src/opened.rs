@@ -130,6 +130,7 @@ pub fn open_texts(
         label: None,
         label_threshold: None,
         skip_bad_rows,
+        classes: Vec::new(),
     };
     let hashed = read_texts_hashed(file, &columns)?;
     Ok(Opened {

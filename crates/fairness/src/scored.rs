@@ -63,6 +63,7 @@ pub fn open_labelled_texts(
         label: Some(label.to_owned()),
         label_threshold,
         skip_bad_rows,
+        classes: classes.to_vec(),
     };
     let hashed = read_texts_hashed(file, &columns)?;
     let corpus = hashed.value;

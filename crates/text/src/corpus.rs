@@ -10,10 +10,13 @@
 //! is read once, is UTF-8 and separated by commas.
 //!
 //! A row of a table without text or label, with the wrong number of fields or with what is no UTF-8
-//! is refused, or left out and counted where [`TextColumns::skip_bad_rows`] says so.
+//! is refused, or left out and counted where [`TextColumns::skip_bad_rows`] says so. A label is missing
+//! where its cell is blank or a usual mark of what is missing, such as `NA` ([`is_missing`]), unless a
+//! class is called so ([`TextColumns::classes`]).
 //!
-//! Labels are numbered in ascending order: as numbers if all of them are, else as words. More than two
-//! numbers of which some are fractions are no classes; a threshold makes two of them.
+//! Labels are numbered in ascending order: as numbers if all of them are, else as words. Spellings of
+//! one number are one class, 1 and 1.0, which is called by the shortest. More than two numbers of which
+//! some are fractions are no classes; a threshold makes two of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
@@ -24,7 +27,8 @@ use thiserror::Error;
 
 use probity_data::compressed;
 use probity_data::encoding::decoded;
-use probity_data::infer::text_layout;
+use probity_data::infer::{is_missing, text_layout};
+use probity_data::numbers::class_name;
 use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowNumbers};
 use probity_data::schema::{Format, Label};
 use probity_data::source::{DataFile, Hashed};
@@ -75,6 +79,18 @@ pub enum CorpusError {
         /// The column.
         column: String,
     },
+    /// A label is a mark of what is missing.
+    #[error("{}, {place}: the label in the column '{column}' is missing, which '{mark}' says; fill it in or leave the row out", file.display())]
+    NoLabel {
+        /// The file.
+        file: PathBuf,
+        /// The line or row.
+        place: Place,
+        /// The column.
+        column: String,
+        /// The mark.
+        mark: String,
+    },
     /// Something is wrong with one row, which can be left out.
     #[error("{0}; skip_bad_rows leaves such rows out and counts them")]
     BadRow(Box<CorpusError>),
@@ -123,6 +139,7 @@ impl OfRow for CorpusError {
         match self {
             CorpusError::Table(error) => error.reason(),
             CorpusError::Missing { column, .. } => Some(format!("'{column}' is blank")),
+            CorpusError::NoLabel { column, .. } => Some(format!("'{column}' is missing")),
             _ => None,
         }
     }
@@ -144,6 +161,9 @@ pub struct TextColumns {
     pub label_threshold: Option<f64>,
     /// Whether rows with an error are left out and counted.
     pub skip_bad_rows: bool,
+    /// The classes of a model, if the labels are those of one: a mark of what is missing that is
+    /// among them is a label.
+    pub classes: Vec<String>,
 }
 
 /// Texts and, where they were asked for, their labels.
@@ -366,7 +386,7 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
             &mut records,
             text_column,
             label_column,
-            thresholded.as_ref(),
+            (thresholded.as_ref(), &columns.classes),
         ) {
             Ok(None) => break,
             Ok(Some((text, label))) => {
@@ -413,13 +433,21 @@ fn next_text(
     records: &mut Records,
     text: usize,
     label: Option<usize>,
-    thresholded: Option<&Label>,
+    (thresholded, classes): (Option<&Label>, &[String]),
 ) -> Result<Option<(String, Option<String>)>, CorpusError> {
     let Some(record) = records.advance()? else {
         return Ok(None);
     };
     let label = label.map(|column| {
         let cell = filled(&record, column)?;
+        if is_missing(&cell) && !classes.contains(&cell) {
+            return Err(CorpusError::NoLabel {
+                file: record.file().to_owned(),
+                place: record.place(),
+                column: record.column(column).to_owned(),
+                mark: cell,
+            });
+        }
         if let Some(label) = thresholded {
             record.class(column, label)?;
         }
@@ -472,10 +500,19 @@ fn share_among(classes: &[String]) -> Option<&String> {
     (classes.len() > 2).then(|| &classes[at])
 }
 
-/// Returns the distinct `words` in order, and the number of each of the `words`.
+/// Returns the distinct `words` in order, one of all that spell a number, and the number of each of the
+/// `words`.
 fn numbered(words: &[String]) -> (Vec<String>, Vec<u32>) {
     let distinct: BTreeSet<&str> = words.iter().map(String::as_str).collect();
-    let mut classes: Vec<&str> = distinct.into_iter().collect();
+    let mut shortest: HashMap<String, &str> = HashMap::new();
+    for &word in &distinct {
+        let known = shortest.entry(class_name(word)).or_insert(word);
+        if word.len() < known.len() {
+            *known = word;
+        }
+    }
+    let mut classes: Vec<&str> = shortest.values().copied().collect();
+    classes.sort_unstable();
     let number = |class: &str| class.parse::<f64>().ok().filter(|x| x.is_finite());
     if classes.iter().all(|class| number(class).is_some()) {
         classes.sort_by(|a, b| {
@@ -484,9 +521,17 @@ fn numbered(words: &[String]) -> (Vec<String>, Vec<u32>) {
         });
     }
     let numbers: HashMap<&str, u32> = classes.iter().copied().zip(0..).collect();
+    let spelled = |word: &str| {
+        let class: &str = shortest.get(&class_name(word))?;
+        numbers.get(class).copied()
+    };
+    let numbers_of: HashMap<&str, u32> = distinct
+        .iter()
+        .filter_map(|&word| Some((word, spelled(word)?)))
+        .collect();
     let labels = words
         .iter()
-        .filter_map(|word| numbers.get(word.as_str()).copied())
+        .filter_map(|word| numbers_of.get(word.as_str()).copied())
         .collect();
     (classes.into_iter().map(str::to_owned).collect(), labels)
 }

@@ -39,6 +39,7 @@ fn corpus(_: &Path) -> anyhow::Result<Target> {
             label: Some("toxic".to_owned()),
             label_threshold: None,
             skip_bad_rows: execution.bytes().len() % 2 == 1,
+            classes: Vec::new(),
         };
         let Ok(corpus) = read_texts(&execution.file(), &columns) else {
             return Ok(Seen::Refused);

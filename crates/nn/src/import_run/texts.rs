@@ -71,6 +71,7 @@ pub(super) fn texts(
                 label: None,
                 label_threshold: None,
                 skip_bad_rows: false,
+                classes: Vec::new(),
             };
             let read = read_texts_hashed(texts, &columns)?;
             record.sha256.insert("texts".to_owned(), read.sha256);

@@ -263,6 +263,7 @@ impl Trainable for TextSet {
             label: specification.label_column.clone(),
             label_threshold: specification.label_threshold,
             skip_bad_rows: specification.skip_bad_rows,
+            classes: Vec::new(),
         };
         let read = read_texts_hashed(&specification.data, &columns)?;
         record.sha256.insert("data".to_owned(), read.sha256);

@@ -15,6 +15,10 @@ fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpu
             label: some(label),
             label_threshold: name.starts_with("shares").then_some(0.5),
             skip_bad_rows: name.starts_with("skip"),
+            classes: match name.contains("known") {
+                true => vec!["NA".to_owned()],
+                false => Vec::new(),
+            },
         },
     )
     .and_then(|corpus| corpus.expect_classes(&file, label).map(|()| corpus))
@@ -105,6 +109,50 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
     let whole = read("skip.csv", b"text\na\nb\n", "text", "").unwrap();
     assert_eq!((whole.rows.number(1), whole.rows.index_of(2)), (2, Some(1)));
     assert_eq!(whole.rows.index_of(0), None);
+}
+
+#[test]
+fn marks_of_what_is_missing_are_no_labels() {
+    let csv = b"text,y\na,NA\nb,1\nc,0\nd,n/a\nNA,1\ne,\n";
+    let corpus = read("skip.csv", csv, "text", "y").unwrap();
+    assert_eq!(corpus.texts, ["b", "c", "NA"]);
+    assert_eq!(
+        (corpus.classes.join(" "), corpus.labels),
+        ("0 1".into(), vec![1, 0, 1])
+    );
+    let said = corpus.bad_rows.to_string();
+    for reason in [
+        "2 because 'y' is missing (line 2, line 5)",
+        "1 because 'y' is blank (line 7)",
+    ] {
+        assert!(said.contains(reason), "{said}");
+    }
+    let error = read("a.csv", csv, "text", "y").unwrap_err();
+    assert!(
+        error.contains("line 2: the label in the column 'y' is missing, which 'NA' says")
+            && error.contains("; skip_bad_rows leaves"),
+        "{error}"
+    );
+    let shares = b"text,y\na,NA\nb,0.2\n";
+    let error = read("shares.csv", shares, "text", "y").unwrap_err();
+    assert!(error.contains("'NA' says"), "{error}");
+    // A model has a class that is called so.
+    let known = read("skip-known.csv", csv, "text", "y").unwrap();
+    assert_eq!(known.classes, ["0", "1", "NA"]);
+    assert_eq!(known.bad_rows.rows, 2);
+}
+
+#[test]
+fn spellings_of_one_number_are_one_class() {
+    let csv = b"text,y\na,0.0\nb,1\nc,0\nd,1.0\ne,01\n";
+    let corpus = read("a.csv", csv, "text", "y").unwrap();
+    assert_eq!(corpus.classes, ["0", "1"]);
+    assert_eq!(corpus.labels, [0, 1, 0, 1, 1]);
+    let mixed = read("a.csv", b"text,y\na,1.0\nb,no\nc,1\n", "text", "y").unwrap();
+    assert_eq!(
+        (mixed.classes.join(" "), mixed.labels),
+        ("1 no".into(), vec![0, 1, 0])
+    );
 }
 
 #[test]

@@ -40,7 +40,7 @@ use crate::audit::{AuditError, AuditSpecification};
 use crate::certify::enumerate::{Tried, enumerate};
 use crate::domain::Domain;
 use crate::modality::TextParts;
-use crate::opened::{Opened, open_lexicon, open_texts};
+use crate::opened::{Opened, open_lexicon};
 use crate::specification::DecisionSpecification;
 use crate::statistics::Share;
 use crate::strategies::StrategyName;
@@ -57,7 +57,7 @@ use probity_nn::train::options::Learning;
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
-use probity_text::corpus::TextCorpus;
+use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 
 /// A classifier of texts to repair.
 pub struct TextRepair<L = RecurrentLearner> {
@@ -212,12 +212,16 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
             record.sha256.insert(role.to_owned(), sha256.clone());
         }
         let trained = &provenance.specification;
-        let corpus = open_texts(
-            &specification.data,
-            trained.text_column.as_deref(),
-            trained.skip_bad_rows,
-        )?;
-        let corpus = corpus.value;
+        // As the training reads them: without a label a text is none that it deals.
+        let columns = TextColumns {
+            text: trained.text_column.clone(),
+            label: trained.label_column.clone(),
+            label_threshold: trained.label_threshold,
+            skip_bad_rows: trained.skip_bad_rows,
+            classes: Vec::new(),
+        };
+        let corpus = read_texts_hashed(&specification.data, &columns);
+        let corpus = corpus.map_err(AuditError::from)?.value;
         let runs = specification.runs.iter();
         let runs = runs.map(|run| {
             let model = (&*specification.model, &*model.sha256);
