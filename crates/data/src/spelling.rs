@@ -3,9 +3,11 @@
 //! A word counts as it is before it counts as a number or as a truth, and as a number only in plain
 //! decimals: 02139 and 1E5 may be names.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::number_form::NumberForm;
+use super::unicode;
 
 /// Returns the finite number that `text` says; 1e-400, which only looks like 0, says none.
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -41,6 +43,27 @@ fn plain_number(text: &str) -> Option<f64> {
     let number = (is_plain && !is_name).then(|| number(text)).flatten();
     // Longer ones are not told apart as numbers.
     number.filter(|number| number.abs() < INEXACT)
+}
+
+/// Returns the one spelling of all that name what `name` does: of a number in plain decimals, without
+/// leading zeros, that without sign of more and without zeros behind its decimals, however many digits
+/// it has; of other words their normal form of Unicode.
+pub fn one_spelling(name: &str) -> Cow<'_, str> {
+    let digits = name.strip_prefix(['-', '+']).unwrap_or(name);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_of_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = whole.is_empty() || whole.len() > 1 && whole.starts_with('0');
+    if is_name || !is_of_digits(whole) || !is_of_digits(fraction) {
+        return unicode::composed(name);
+    }
+    let plain = match fraction.trim_end_matches('0') {
+        "" => whole,
+        fraction => &digits[..=whole.len() + fraction.len()],
+    };
+    match name.starts_with('-') && plain != "0" {
+        true => Cow::Borrowed(&name[..=plain.len()]),
+        false => Cow::Borrowed(plain),
+    }
 }
 
 /// Returns the numbers that `levels` say, in plain decimals; `None` where one of them is a word.
@@ -222,6 +245,32 @@ mod tests {
         }
         assert_eq!(levels.code("2.000"), None);
         assert_eq!(levels.code("1.5 %"), Some(0));
+    }
+
+    #[test]
+    fn names_that_are_one_number_have_one_spelling() {
+        for (name, expected) in [
+            ("4", "4"),
+            ("4.0", "4"),
+            ("+4.", "4"),
+            ("4.50", "4.5"),
+            ("-4.0", "-4"),
+            ("-4.50", "-4.5"),
+            ("-0.0", "0"),
+            ("0.10", "0.1"),
+            ("100", "100"),
+            ("9007199254740993.0", "9007199254740993"),
+            ("04", "04"),
+            ("1e3", "1e3"),
+            (".5", ".5"),
+            ("4.0.0", "4.0.0"),
+            ("-", "-"),
+            ("", ""),
+            ("Ann", "Ann"),
+            ("Jose\u{301}", "Jos\u{e9}"),
+        ] {
+            assert_eq!(one_spelling(name), expected, "{name}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::cli::exit_code::ExitCode;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::counted;
+use probity::data::numbers::one_spelling;
 use probity::tensor::proposer::Proposer;
 use probity::unlearning::spn::model::{MODEL, SpnModel};
 use probity::unlearning::spn::unlearn::DeletionEffort;
@@ -111,11 +112,16 @@ impl DeleteArgs {
     /// The ids of all rows named, by id or by group.
     fn ids(&self, data: &Dataset) -> anyhow::Result<Vec<u64>> {
         let mut ids = self.deletion.ids()?;
-        for group in &self.group {
+        for (at, group) in self.group.iter().enumerate() {
             if data.group(0).is_none() {
                 bail!("the model knows no groups; fit it with --group-column");
             }
-            ids.extend(data.members(group)?);
+            // Two spellings of a group name its rows once.
+            let is_other_spelling =
+                |named: &String| named != group && one_spelling(named) == one_spelling(group);
+            if !self.group[..at].iter().any(is_other_spelling) {
+                ids.extend(data.members(group)?);
+            }
         }
         Ok(ids)
     }

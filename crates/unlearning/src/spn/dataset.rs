@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::variable::Binning;
 use super::{SpnError, Variable};
+use probity_data::numbers::one_spelling;
 use probity_tensor::proposer::Proposer;
 
 /// The largest number of rows, up to which counts of contingency tables are exact.
@@ -266,15 +267,17 @@ impl Dataset {
         Ok(positions)
     }
 
-    /// Returns the ids of the rows of `group`.
+    /// Returns the ids of the rows of `group`, however it is spelled: 4 is 4.0.
     ///
     /// # Errors
     /// When no row belongs to it.
     pub fn members(&self, group: &str) -> Result<Vec<u64>, SpnError> {
+        let named = one_spelling(group);
+        let is_it = |at: u32| self.group(at).is_some_and(|of| one_spelling(of) == named);
         let ids: Vec<u64> = self
             .remaining()
             .into_iter()
-            .filter(|&at| self.group(at) == Some(group))
+            .filter(|&at| is_it(at))
             .map(|at| self.id(at))
             .collect();
         if ids.is_empty() {

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::{Dataset, Domain, LeafFamily, SpnError, Variable};
 use arrow_array::RecordBatch;
-use probity_data::numbers::{Column, NumbersError, Reading};
+use probity_data::numbers::{Column, NumbersError, Reading, one_spelling};
 use probity_data::read::{LeftOut, OfRow, Place, ReadError, Records};
 use probity_data::schema::{Attribute, Encoder, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
@@ -395,7 +395,10 @@ impl<'s> Reader<'s> {
             None => None,
             Some(position) => {
                 let cell = record.cell(position)?;
-                let id = cell.parse().map_err(|_| TableError::Id {
+                // A column with blanks is one of decimals to many programs: 3.0.
+                let id = cell.parse::<u64>();
+                let id = id.or_else(|_| one_spelling(cell).parse());
+                let id = id.map_err(|_| TableError::Id {
                     file: record.file().to_owned(),
                     place: record.place(),
                     column: record.column(position).to_owned(),
@@ -416,5 +419,66 @@ impl<'s> Reader<'s> {
         let expected = "at least one row that the schema keeps";
         let bad_rows = self.left_out.bad_rows;
         bad_rows.none_left(self.records.file(), expected).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns options for a table of `name`, `id`, a number and a class.
+    fn options() -> TableOptions {
+        let schema = Schema::from_toml(
+            r#"
+            name = "small"
+            [label]
+            name = "class"
+            classes = ["no", "yes"]
+            [[attribute]]
+            name = "wage"
+            kind = "integer"
+            min = 1
+            max = 30
+            "#,
+        )
+        .unwrap();
+        TableOptions {
+            id_column: Some("id".to_owned()),
+            group_column: Some("name".to_owned()),
+            ..TableOptions::new(schema)
+        }
+    }
+
+    fn read(text: &str) -> Result<(Dataset, LeftOut), TableError> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("small.csv");
+        std::fs::write(&file, text).unwrap();
+        Ok(options().read(&file)?.value)
+    }
+
+    #[test]
+    fn a_group_has_all_rows_however_it_is_spelled() {
+        let text = "name,id,wage,class\n4,1,1,no\n4.0,2.0,2,yes\n5,3,3,no\n04,4,4,yes\n";
+        let (data, _) = read(text).unwrap();
+        for group in ["4", "4.0", "4.00"] {
+            assert_eq!(data.members(group).unwrap(), [1, 2], "{group}");
+        }
+        assert_eq!(data.members("5.0").unwrap(), [3]);
+        assert_eq!(data.members("04").unwrap(), [4]);
+        assert!(data.members("6").is_err());
+        // What is kept is what the file has.
+        assert_eq!(data.group(1), Some("4.0"));
+    }
+
+    #[test]
+    fn ids_are_whole_numbers_however_they_are_written() {
+        let of = |id: &str| read(&format!("name,id,wage,class\na,{id},1,no\n"));
+        for (id, expected) in [("7", 7), ("7.0", 7), ("18446744073709551615.0", u64::MAX)] {
+            assert_eq!(of(id).unwrap().0.id(0), expected);
+        }
+        for id in ["7.5", "-7", "seven", "1e400"] {
+            let error = of(id).unwrap_err().to_string();
+            assert!(error.contains("is not a whole number"), "{error}");
+        }
     }
 }
