@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use probity::data::read::BadRows;
+use probity::data::read::{BadRows, LeftOut};
 use probity::data::table::ReadCounts;
 use probity::report::PageError;
 use probity::report::text;
@@ -77,6 +77,15 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
     let text: String = said.iter().map(|said| format!("{said}\n")).collect();
     let text = text.replace('\u{a0}', " ");
     text + &bad_rows(&counts.bad_rows)
+}
+
+/// What was left out of rows, where anything was.
+pub(super) fn left_out(found: &LeftOut) -> String {
+    read_counts(&ReadCounts {
+        skipped_rows: found.skipped_rows,
+        bad_rows: found.bad_rows.clone(),
+        ..ReadCounts::default()
+    })
 }
 
 /// What was left out because something is wrong with it, where anything was.

@@ -10,7 +10,7 @@ use crate::cli::exit_code::ExitCode;
 use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::Output;
-use crate::cli::render::{bad_rows, count, percent, table};
+use crate::cli::render::{count, left_out, percent, table};
 use probity::data::read::LeftOut;
 use probity::run::output_file::OutputFile;
 use probity::run::spreadsheet::safe;
@@ -158,7 +158,7 @@ fn likelihood(question: &TableQuestion, output: &Output) -> anyhow::Result<ExitC
             count(summary.impossible_rows as u64)
         ));
     }
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
+    text.push_str(&left_out(&summary.left_out));
     let rows = ("Answers", csv, out.as_ref());
     output.rows("spn query likelihood", &summary, rows, &text)
 }
@@ -320,7 +320,7 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
         accuracy: (known > 0).then(|| right as f64 / known as f64),
     };
     let mut text = format!("{} rows classified.\n", count(summary.rows as u64));
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
+    text.push_str(&left_out(&summary.left_out));
     if let Some(accuracy) = summary.accuracy {
         text.push_str(&format!(
             "Accuracy on the {} rows whose {} is known: {}.\n",

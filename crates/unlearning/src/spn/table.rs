@@ -16,8 +16,8 @@ use thiserror::Error;
 use super::{Dataset, Domain, LeafFamily, SpnError, Variable};
 use arrow_array::RecordBatch;
 use probity_data::numbers::{Column, NumbersError, Reading, one_spelling};
-use probity_data::read::{LeftOut, OfRow, Place, ReadError, Records};
-use probity_data::schema::{Attribute, Encoder, Kind, Schema};
+use probity_data::read::{LeftOut, OfRow, Place, ReadError, Record, Records};
+use probity_data::schema::{Attribute, Encoder, Kind, Schema, is_missing};
 use probity_data::source::{DataFile, Hashed};
 
 /// Options for reading a table.
@@ -100,8 +100,8 @@ impl OfRow for TableError {
 /// Rows with some values unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questions {
-    /// The values of the rows, one entry a variable; `None` where the cell is empty or the column
-    /// is missing.
+    /// The values of the rows, one entry a variable; `None` where the cell is empty, or says of the
+    /// label that it is missing, or there is no such column.
     pub rows: Vec<Vec<Option<f64>>>,
     /// The number of each row in its file, from 1.
     pub numbers: Vec<u64>,
@@ -215,7 +215,7 @@ impl TableOptions {
         Ok((data, reader.left_out))
     }
 
-    /// Reads rows to ask about: empty cells and missing columns are unknown.
+    /// Reads rows to ask about: empty cells, missing labels and missing columns are unknown.
     ///
     /// # Errors
     /// See [`TableError`].
@@ -223,8 +223,8 @@ impl TableOptions {
         self.decode_questions(Records::open(file, &self.schema.format)?)
     }
 
-    /// Reads rows to ask about from record batches in memory: empty cells and missing columns are
-    /// unknown.
+    /// Reads rows to ask about from record batches in memory: empty cells, missing labels and missing
+    /// columns are unknown.
     ///
     /// # Errors
     /// See [`TableError`].
@@ -277,6 +277,17 @@ fn domain_of(attribute: &Attribute) -> Domain {
 enum Columns {
     All,
     Some,
+}
+
+/// Returns whether the cell of `column` in a row that is asked about says nothing: it is empty, or, of
+/// the label, a mark of what is missing.
+fn is_unknown(column: &Column<'_>, record: &Record<'_>) -> Result<bool, ReadError> {
+    let cell = record.cell(column.position)?;
+    let Reading::Class(label) = &column.reading else {
+        return Ok(cell.is_empty());
+    };
+    let is_marked = cell.is_empty() || label.is_missing(cell) || is_missing(cell);
+    Ok(is_marked && record.known_class(column.position, label)?.is_none())
 }
 
 struct Reader<'s> {
@@ -381,7 +392,7 @@ impl<'s> Reader<'s> {
                 cells.push(None);
                 continue;
             };
-            if self.columns == Columns::Some && record.is_empty(column.position)? {
+            if self.columns == Columns::Some && is_unknown(column, &record)? {
                 cells.push(None);
                 continue;
             }
@@ -468,6 +479,26 @@ mod tests {
         assert!(data.members("6").is_err());
         // What is kept is what the file has.
         assert_eq!(data.group(1), Some("4.0"));
+    }
+
+    #[test]
+    fn rows_without_a_label_can_be_asked_about() {
+        let text = "wage,class\n1,no\n2,NA\n3,\n4,?\n5,n/a\n";
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new.csv");
+        std::fs::write(&file, text).unwrap();
+        for marks in ["", "missing = \"?\""] {
+            let schema = options().schema.to_toml().unwrap();
+            let schema = schema.replace("[label]", &format!("[label]\n{marks}"));
+            let asked = TableOptions::new(Schema::from_toml(&schema).unwrap());
+            let asked = asked.read_questions(&file).unwrap();
+            let classes: Vec<Option<f64>> = asked.rows.iter().map(|row| row[1]).collect();
+            assert_eq!(classes, [Some(0.0), None, None, None, None], "{marks}");
+            assert_eq!(asked.left_out, LeftOut::default());
+        }
+        // To learn from them, the label is needed.
+        let text = "name,id,wage,class\na,1,1,no\na,2,2,NA\n";
+        assert_eq!(read(text).unwrap().1.skipped_rows, 1);
     }
 
     #[test]
