@@ -94,7 +94,13 @@ pub(crate) fn infer_schema(
     let draft = draft.map_err(|error| exception(&error))?;
     let text = draft.schema.to_toml().map_err(|error| exception(&error))?;
     let notes = draft.notes.iter();
-    let notes = notes.map(|note| format!("{}: {}", note.column, note.text(Way::field)));
+    let notes = notes.map(|note| {
+        let column = match note.column.as_str() {
+            "" => "''",
+            column => column,
+        };
+        format!("{column}: {}", note.text(Way::field))
+    });
     Ok((text, notes.collect()))
 }
 

@@ -290,6 +290,11 @@ fn rendered(notes: &[Note]) -> String {
     }
     let line = |(said, columns): (String, Vec<&str>)| {
         let each = if columns.len() > 1 { " (each)" } else { "" };
+        let called = |column: &str| match column {
+            "" => "''".to_owned(),
+            column => column.to_owned(),
+        };
+        let columns: Vec<String> = columns.into_iter().map(called).collect();
         let columns = Text::new(columns.join(", "));
         format!("{columns}{each}: {}.\n", Text::new(said))
     };

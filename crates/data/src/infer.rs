@@ -167,7 +167,22 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             continue;
         }
         let is_of_numbers = !column.is_of_words();
+        let is_index = at == 0 && column.holds_whole_numbers();
         match column.made(rows, options) {
+            Made::Kept(..) if name.trim().is_empty() => {
+                match is_index && !options.protected.contains(name) {
+                    true => {
+                        leaves_out = true;
+                        let why = "it has no name and holds whole numbers, as the index that pandas writes";
+                        notes.push(Note::of_left_out(name, why));
+                    }
+                    false => {
+                        let said = "it has no name; give it one in the header";
+                        let way = Way::of_all("ignore", [name], "leaves it out");
+                        unplaced.push(Note::new(name, said).or(way));
+                    }
+                }
+            }
             Made::Kept(attribute, said) => match layout.mixed(at, name).filter(|_| is_of_numbers) {
                 Some(mixed) => unplaced.push(mixed),
                 None => {

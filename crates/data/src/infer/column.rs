@@ -245,6 +245,12 @@ impl Column {
         self.notes.push(Note::new(&self.name, said).or(way));
     }
 
+    /// Returns whether every cell of the column is a whole number.
+    pub fn holds_whole_numbers(&self) -> bool {
+        let has_others = self.is_words || self.not_whole || !self.named.is_empty();
+        !self.numbers.is_empty() && self.missing.is_empty() && !has_others
+    }
+
     /// Returns whether the column is of words, as far as was decided.
     pub fn is_of_words(&self) -> bool {
         self.is_words

@@ -1160,3 +1160,54 @@ fn an_attribute_that_is_spread_over_columns_is_said() {
     assert_eq!(of(60, &[]), []);
     assert_eq!(of(15, &["young"]), [], "too few rows to tell");
 }
+
+#[test]
+fn an_index_without_a_name_is_left_out() {
+    fn table(header: &str, first: fn(usize) -> String) -> tempfile::NamedTempFile {
+        let mut text = format!("{header}\n");
+        for row in 0..60 {
+            let (sex, income) = (["m", "f"][row % 2], row / 2 % 2);
+            text += &format!("{},{},{sex},{income}\n", first(row % 30), 20 + row % 40);
+        }
+        file(&text)
+    }
+    fn index(row: usize) -> String {
+        row.to_string()
+    }
+    let pandas = table(",age,sex,income", index);
+    let draft = infer(pandas.path(), &options()).unwrap();
+    let said = note(&draft, "", "as the index that pandas writes");
+    assert!(said.left_out().is_some());
+    let names: Vec<&str> = draft
+        .schema
+        .attributes
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["age", "sex"]);
+    Table::read(pandas.path(), &draft.schema, Labels::Required).unwrap();
+    // What is no index, and a protected column, are asked for.
+    let of_words = table(",age,sex,income", |row| ["a", "b", "c"][row % 3].to_owned());
+    let decimals = table(",age,sex,income", |row| format!("{row}.5"));
+    let second = table("age,,sex,income", index);
+    let mut protected = options();
+    protected.protected.push(String::new());
+    for (file, options) in [
+        (&of_words, &options()),
+        (&decimals, &options()),
+        (&second, &options()),
+        (&pandas, &protected),
+    ] {
+        let error = infer(file.path(), options).unwrap_err();
+        let said = error.text(Way::command);
+        assert!(
+            said.contains("column '': it has no name")
+                && said.contains("--ignore '' leaves it out"),
+            "{said}"
+        );
+    }
+    let mut without = options();
+    without.ignore = vec![String::new()];
+    let draft = infer(of_words.path(), &without).unwrap();
+    assert_eq!(draft.schema.attributes.len(), 2);
+}
