@@ -87,7 +87,7 @@ struct InferArgs {
     merge: Vec<Words>,
     /// The class that is good to get: it becomes the last one [default: what the words of the
     /// classes and the name of their column say, else their order]
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
     favourable: Option<String>,
     /// Field separator: one character, 'tab' or 'space' [default: that of ',', ';', '|' and 'tab' by
     /// which the first lines have most fields]
@@ -253,9 +253,10 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     })?;
     let notes = rendered(&draft.notes) + &bad_rows(&draft.bad_rows);
     let text = format!(
-        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
+        "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes ({}).\n{}{}",
         args.file.display(),
         env!("CARGO_PKG_VERSION"),
+        said_of_last(&draft.schema.label.classes),
         notes
             .lines()
             .map(|line| format!("# {line}\n"))
@@ -275,6 +276,14 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
             )
         }
         None => output.result(&draft, &text),
+    }
+}
+
+/// What speaks of the last of `classes`.
+fn said_of_last(classes: &[String]) -> &'static str {
+    match classes.len() {
+        0..=2 => "F1, AUC and figures of groups speak of the last class",
+        _ => "figures of groups speak of the last class, F1 and AUC are means over all",
     }
 }
 
@@ -401,4 +410,37 @@ fn list(output: &Output) -> anyhow::Result<ExitCode> {
     let names: Vec<&str> = builtin::names().collect();
     let summary = serde_json::json!({"schemas": names});
     output.summary("schema list", &summary, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(subcommand)]
+        command: SchemaCommand,
+    }
+
+    #[test]
+    fn classes_may_be_numbers_below_zero() {
+        let line = "schema infer a.csv --label-column y --favourable -1 --protected sex";
+        let line = Line::try_parse_from(line.split(' ')).unwrap();
+        let SchemaCommand::Infer(args) = line.command else {
+            panic!("no arguments of infer");
+        };
+        assert_eq!(args.favourable.as_deref(), Some("-1"));
+        assert_eq!(all(args.protected), ["sex"]);
+    }
+
+    #[test]
+    fn figures_of_many_classes_are_means() {
+        let said = |classes: &[&str]| {
+            said_of_last(&classes.iter().map(|&it| it.to_owned()).collect::<Vec<_>>())
+        };
+        assert!(said(&["no", "yes"]).starts_with("F1, AUC"));
+        assert!(said(&["a", "b", "c"]).ends_with("F1 and AUC are means over all"));
+    }
 }

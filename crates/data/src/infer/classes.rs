@@ -1,4 +1,5 @@
-//! The order of the classes: the last one is the class that AUC, F1 and figures of groups speak of.
+//! The order of the classes: the last one is the class that figures of groups speak of, and of two
+//! classes AUC and F1.
 //!
 //! Which class is good to get is guessed from the words of the classes and from the name of their
 //! column, and only where these agree: `yes` is good to get of `granted`, and bad of `default`.
