@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use probity_data::read::ReadError;
+use probity_data::read::{ReadError, RowNumbers};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 use probity_nn::provenance::{PROVENANCE, Provenance};
 use probity_nn::train::{Split, TrainSpecification};
 use probity_run::pipe::expect_rereadable;
+use probity_text::corpus::{CorpusError, TextColumns, read_texts_hashed};
 
 /// A part of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,9 @@ pub enum PartError {
     /// The file cannot be read as the training read it.
     #[error("{0}")]
     Read(#[from] Box<ReadError>),
+    /// The texts cannot be read as the training read them.
+    #[error("{0}")]
+    Texts(#[from] Box<CorpusError>),
 }
 
 /// A model that may say how its parts were dealt: its directory and its SHA-256.
@@ -89,6 +93,56 @@ pub fn positions_of(
         return Ok((0..count as u32).collect());
     }
     let mut chosen = part_of(training_of(model, file)?.split(count), part);
+    chosen.sort_unstable();
+    Ok(chosen)
+}
+
+/// The positions of `part` among texts that have the numbers `rows` in `file`, `count` of them, as the
+/// training of `model`, whose classes are given, dealt them. Whether they were read with labels or not, a
+/// training deals the texts that have one. Of these, texts that are not among `rows` are in no part.
+///
+/// # Errors
+/// See [`positions_of`]; and when the file cannot be read as the training read it.
+pub fn texts_of(
+    part: Part,
+    (model, classes): (Dealer<'_>, &[String]),
+    (file, sha256): Inputs<'_>,
+    (rows, count): (&RowNumbers, usize),
+) -> Result<Vec<u32>, PartError> {
+    if part == Part::All {
+        return Ok((0..count as u32).collect());
+    }
+    let trained = training_of(model, (file, sha256))?;
+    if !trained.skip_bad_rows {
+        // The training kept all texts.
+        return positions_of(part, model, (file, sha256), count);
+    }
+    expect_rereadable(file).map_err(|source| {
+        Box::new(ReadError::Io {
+            file: file.to_owned(),
+            source,
+        })
+    })?;
+    let columns = TextColumns {
+        text: trained.text_column.clone(),
+        label: trained.label_column.clone(),
+        label_threshold: trained.label_threshold,
+        skip_bad_rows: true,
+        classes: classes.to_vec(),
+    };
+    let read = read_texts_hashed(file, &columns).map_err(Box::new)?;
+    if read.sha256 != sha256 {
+        return Err(PartError::OtherData {
+            file: file.to_owned(),
+        });
+    }
+    let kept = read.value;
+    let place = |row: u32| {
+        let place = rows.index_of(kept.rows.number(row as usize));
+        u32::try_from(place.filter(|&place| place < count)?).ok()
+    };
+    let dealt = part_of(trained.split(kept.texts.len()), part);
+    let mut chosen: Vec<u32> = dealt.into_iter().filter_map(place).collect();
     chosen.sort_unstable();
     Ok(chosen)
 }
@@ -251,6 +305,53 @@ mod tests {
             for policy in policies {
                 expect_parts(&rows(some_outside), policy, &policies);
             }
+        }
+    }
+
+    /// Texts without a label were dealt to no part, and are in none where labels are not read.
+    #[test]
+    fn parts_are_of_the_texts_that_the_training_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("small.csv");
+        let label = |row: usize| match row % 5 {
+            0 => "NA",
+            1 => "",
+            _ => ["no", "yes"][row % 2],
+        };
+        let mut text = "text,class\n".to_owned();
+        for row in 0..100 {
+            text += &format!("text {row},{}\n", label(row));
+        }
+        fs::write(&file, text).unwrap();
+        let mut specification = TrainSpecification::of_texts(&file, "class");
+        specification.text_column = Some("text".to_owned());
+        specification.skip_bad_rows = true;
+        let unlabelled = TextColumns {
+            text: Some("text".to_owned()),
+            ..TextColumns::default()
+        };
+        let read = read_texts_hashed(&file, &unlabelled).unwrap();
+        let kept: Vec<usize> = (0..100).filter(|row| row % 5 > 1).collect();
+        let split = specification.split(kept.len());
+        let provenance = Provenance {
+            model_sha256: "model".into(),
+            sha256: BTreeMap::from([("data".to_owned(), read.sha256.clone())]),
+            specification,
+        };
+        provenance.write(folder.path()).unwrap();
+        let classes = ["no", "yes"].map(str::to_owned);
+        let model = ((folder.path(), "model"), classes.as_slice());
+        let texts = (&read.value.rows, read.value.texts.len());
+        for (part, dealt) in [(Part::Train, &split.train), (Part::Test, &split.test)] {
+            let dealt = dealt.iter().map(|&row| kept[row as usize] as u32);
+            let mut expected: Vec<u32> = dealt.collect();
+            expected.sort_unstable();
+            let of = (file.as_path(), read.sha256.as_str());
+            assert_eq!(
+                texts_of(part, model, of, texts).unwrap(),
+                expected,
+                "{part}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Certificate;
 use super::enumerate::{Enumeration, Tried};
-use super::parts::{Dealer, Inputs, Part, PartError, positions_of};
+use super::parts::{Dealer, Inputs, Part, PartError};
 pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
 use crate::estimate::estimated_sets;
@@ -142,10 +142,8 @@ pub trait Certifiable: Sized {
     /// The inputs of `part`, as the training of `model` dealt them.
     ///
     /// # Errors
-    /// See [`positions_of`].
-    fn part(&self, part: Part, model: Dealer<'_>, file: Inputs<'_>) -> Result<Vec<u32>, PartError> {
-        positions_of(part, model, file, self.inputs())
-    }
+    /// When the model does not say, or it was trained on another file.
+    fn part(&self, part: Part, model: Dealer<'_>, file: Inputs<'_>) -> Result<Vec<u32>, PartError>;
 
     /// The class that the model gives all of the inputs `rows`, if it is one class.
     ///

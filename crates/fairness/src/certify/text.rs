@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::Certificate;
 use super::enumerate::{Enumeration, enumerate};
+use super::parts::{Dealer, Inputs, Part, PartError, texts_of};
 use super::run::{Certifiable, CertifySpecification};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
@@ -165,6 +166,11 @@ impl Certifiable for CertifiableTexts {
 
     fn inputs(&self) -> usize {
         self.texts.len()
+    }
+
+    fn part(&self, part: Part, model: Dealer<'_>, file: Inputs<'_>) -> Result<Vec<u32>, PartError> {
+        let texts = (&self.rows, self.texts.len());
+        texts_of(part, (model, self.subject.classes()), file, texts)
     }
 
     fn number(&self, row: u32) -> u64 {
