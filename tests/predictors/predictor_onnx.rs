@@ -450,17 +450,22 @@ const BOOL: u64 = 9;
 
 /// A graph whose score is its one input `flag`, of the type `kind`, as a number.
 fn flag_as_it_is(kind: u64) -> Vec<u8> {
+    as_it_is(b"flag", 1, kind)
+}
+
+/// A graph whose scores are its input `name`, of this many columns of the type `kind`, as numbers.
+fn as_it_is(name: &[u8], columns: u64, kind: u64) -> Vec<u8> {
     let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
     let port = |name: &[u8], kind: u64| {
-        // Any number of rows, of one column.
-        let sizes = [field(1, &[]), field(1, &number(1, 1))].concat();
+        // Any number of rows.
+        let sizes = [field(1, &[]), field(1, &number(1, columns))].concat();
         let tensor = [number(1, kind), field(2, &sizes)].concat();
         [field(1, name), field(2, &field(1, &tensor))].concat()
     };
     // The attribute `to`, of the type of integers.
     let to = [field(1, b"to"), number(3, FLOAT), number(20, 2)].concat();
     let node = [
-        field(1, b"flag"),
+        field(1, name),
         field(2, b"score"),
         field(4, b"Cast"),
         field(5, &to),
@@ -468,7 +473,7 @@ fn flag_as_it_is(kind: u64) -> Vec<u8> {
     .concat();
     let graph = [
         field(1, &node),
-        field(11, &port(b"flag", kind)),
+        field(11, &port(name, kind)),
         field(12, &port(b"score", FLOAT)),
     ];
     [
@@ -579,6 +584,48 @@ fn what_an_input_has_no_form_for_is_refused_by_its_name() {
         ),
     ] {
         let error = scores_of_flag(kind, flag).unwrap_err();
+        for needle in needles {
+            assert!(error.contains(needle), "no '{needle}' in: {error}");
+        }
+    }
+}
+
+/// A matrix takes what single inputs take.
+#[test]
+fn a_matrix_has_no_form_for_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("matrix.onnx");
+    let open = |kind: u64, flag: &str, sex: [&str; 2]| {
+        std::fs::write(&file, as_it_is(b"x", 2, kind)).unwrap();
+        let schema =
+            flag_schema(flag).replace("\"f\", \"m\"", &format!("{:?}, {:?}", sex[0], sex[1]));
+        let schema = Schema::from_toml(&schema).unwrap();
+        let mut options = GraphOptions::default();
+        options.gives = OutputKind::Logits;
+        OnnxPredictor::open(&file, &schema, &options).map_err(|error| error.to_string())
+    };
+    let levels = "kind = \"categorical\"\nlevels = [\"True\", \"False\"]";
+    let number = "kind = \"integer\"\nmin = 0\nmax = 3";
+    let missing =
+        "kind = \"categorical\"\nlevels = [\"1\", \"2\"]\nmissing = \"?\"\noutside = \"level\"";
+    let predictor = open(BOOL, levels, ["no", "yes"]).unwrap();
+    let logits = predictor.logits(Rows::new(&[0, 0, 1, 1], 2)).unwrap();
+    assert_eq!(logits, [1.0, 0.0, 0.0, 1.0]);
+    assert!(open(INT64, number, ["f", "m"]).is_ok());
+    for (kind, flag, needles) in [
+        (
+            BOOL,
+            number,
+            &["'x'", "'2' of 'flag'", "neither true nor false"][..],
+        ),
+        (
+            BOOL,
+            levels,
+            &["'x'", "'m' of 'sex'", "neither true nor false"],
+        ),
+        (INT64, missing, &["'x'", "'?'", "whole numbers"]),
+    ] {
+        let error = open(kind, flag, ["f", "m"]).map(drop).unwrap_err();
         for needle in needles {
             assert!(error.contains(needle), "no '{needle}' in: {error}");
         }

@@ -15,12 +15,14 @@
 
 mod attributes;
 mod computation;
+mod external;
 mod file;
 mod linear;
 mod model;
 mod needed;
 mod operator;
 mod plan;
+mod rewrite;
 mod scores;
 mod tensor;
 #[cfg(test)]

@@ -71,9 +71,19 @@ impl Inputs {
             numbers.map_err(|what| format!("its input '{}' {what}", port.name))
         };
         attributes.clone().try_for_each(named)?;
-        let columns: Vec<Columns> = attributes
-            .map(|attribute| Columns::new(attribute, categories))
-            .collect();
+        let column = |attribute: &Attribute| match Columns::new(attribute, categories) {
+            Columns::Number { .. } if port.kind == Some(Element::Truths) => {
+                Columns::truths(attribute)
+            }
+            columns => {
+                if port.kind == Some(Element::Integers) {
+                    columns.expect_whole(attribute)?;
+                }
+                Ok(columns)
+            }
+        };
+        let columns: Result<Vec<Columns>, String> = attributes.map(column).collect();
+        let columns = columns.map_err(|what| format!("its input '{}' {what}", port.name))?;
         let width: usize = columns.iter().map(Columns::width).sum();
         match port.shape.as_deref() {
             None | Some([_, None]) => Ok(Inputs::Matrix(columns)),

@@ -75,11 +75,16 @@ impl Computation {
         let mut plan = Plan::new(&file.graph, &inputs, &file.words);
         for &place in &needed.nodes {
             let node = &file.graph.node[place];
+            let operator = |reason: String| OnnxError::Operator {
+                path: file.path.clone(),
+                reason,
+            };
+            let first = node.output.first();
+            if let Some(reason) = first.and_then(|first| file.refused.get(first)) {
+                return Err(operator(reason.clone()));
+            }
             plan.add(node, &needed.names)
-                .map_err(|reason| OnnxError::Operator {
-                    path: file.path.clone(),
-                    reason: format!("{}: {reason}", label(node)),
-                })?;
+                .map_err(|reason| operator(format!("{}: {reason}", label(node))))?;
         }
         plan.want([source].into_iter());
         let is_left = |step: &plan::Step<'_>| matches!(step, plan::Step::Runtime { .. });
@@ -90,7 +95,7 @@ impl Computation {
             let load = |options: &ModelOptions| options.load_file(&file.path);
             Some(Runtime::load(&file.path, load)?)
         } else {
-            let bytes = plan.remainder(&file.model).map_err(broken)?;
+            let bytes = plan.remainder(&file.model, &file.path).map_err(broken)?;
             Some(Runtime::load(&file.path, |options| options.load(bytes))?)
         };
         let steps = std::mem::take(&mut plan.steps).into_iter();

@@ -13,6 +13,7 @@ use super::attributes::Attributes;
 use super::needed::givers;
 use super::operator::{DOMAIN, is_operator};
 use super::plan::element;
+use super::rewrite::rewrite;
 use super::tensor::Tensor;
 use super::{Kind, OnnxError, Port, wire};
 
@@ -23,9 +24,11 @@ pub struct OnnxFile {
     pub(super) graph: GraphProto,
     /// The words of the file's constants of words, by the names of the constants.
     pub(super) words: HashMap<String, Vec<String>>,
-    /// Whether the runtime can read the file as it stands: there are no words, and no operators of
-    /// `ai.onnx.ml`.
+    /// Whether the runtime can read the file as it stands: there are no words, no operators of
+    /// `ai.onnx.ml`, and nothing that is written otherwise for it.
     pub(super) is_plain: bool,
+    /// Why nodes cannot be computed, by the first of their outputs.
+    pub(super) refused: HashMap<String, String>,
 }
 
 impl OnnxFile {
@@ -62,9 +65,11 @@ impl OnnxFile {
             .map_err(|error| broken(error.to_string()))?;
         let graph = model.graph.take();
         let mut graph = graph.ok_or_else(|| broken("it has no graph".to_owned()))?;
+        let changes = rewrite(&mut graph);
         let has_words = |input| element(input) == Some(DataType::STRING);
         let is_known = |node: &NodeProto| node.domain.as_deref() != Some(DOMAIN);
-        let is_plain = words.is_empty()
+        let is_plain = !changes.any
+            && words.is_empty()
             && graph.node.iter().all(is_known)
             && !graph.input.iter().any(has_words);
         if is_plain && !graph.node.iter().any(is_operator) {
@@ -81,6 +86,7 @@ impl OnnxFile {
         }
         Ok(OnnxFile {
             is_plain,
+            refused: changes.refused,
             path: path.to_path_buf(),
             model,
             graph,

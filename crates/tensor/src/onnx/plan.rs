@@ -7,11 +7,13 @@
 //! ([`Words`]), and only nodes that do not calculate may have them.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use rten_onnx::onnx::{DataType, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 
 use super::attributes::Attributes;
+use super::external;
 use super::needed::references;
 use super::operator::{Operator, is_operator};
 use super::tensor::Tensor;
@@ -223,11 +225,11 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns the part of the model that is left to the runtime, as bytes.
+    /// Returns the part of the `model` in the file `path` that is left to the runtime, as bytes.
     ///
     /// # Errors
     /// When a constant is broken or cannot be moved.
-    pub fn remainder(&mut self, model: &ModelProto) -> Result<Vec<u8>, String> {
+    pub fn remainder(&mut self, model: &ModelProto, path: &Path) -> Result<Vec<u8>, String> {
         let used: HashSet<&str> = self
             .standard
             .iter()
@@ -267,10 +269,8 @@ impl<'a> Plan<'a> {
             let Some(&constant) = self.constants.get(name) else {
                 continue;
             };
-            if !constant.external_data.is_empty() {
-                return Err(format!("its constant '{name}' is in a file of its own"));
-            }
-            let constant = self.constant(name, constant);
+            let mut constant = self.constant(name, constant);
+            external::fill(path, &mut constant)?;
             graph.initializer.push(constant);
         }
         let remainder = ModelProto {

@@ -1,8 +1,9 @@
 //! Graphs that are built here, right and wrong.
 
 use rten_onnx::onnx::{
-    AttributeProto, DataType, Dimension, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
-    TensorProto, TensorShapeProto, TypeProto, TypeProtoTensor, ValueInfoProto,
+    AttributeProto, DataLocation, DataType, Dimension, GraphProto, ModelProto, NodeProto,
+    OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto, TypeProto,
+    TypeProtoTensor, ValueInfoProto,
 };
 use tempfile::TempDir;
 
@@ -70,7 +71,16 @@ fn word(name: &str, value: &str) -> AttributeProto {
 fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto>) -> NodeProto {
     let is_standard = matches!(
         kind,
-        "Add" | "ArgMax" | "ArgMin" | "Cast" | "Concat" | "Equal" | "Identity" | "Neg"
+        "Add"
+            | "ArgMax"
+            | "ArgMin"
+            | "Cast"
+            | "CastLike"
+            | "Concat"
+            | "Equal"
+            | "Identity"
+            | "If"
+            | "Neg"
     );
     let mut outputs = vec![output.to_owned()];
     if kind.ends_with("Classifier") {
@@ -320,6 +330,126 @@ fn the_first_of_equal_numbers() {
     );
     let last = vec![axis(1), integer("select_last_index", 1)];
     assert_eq!(choose("ArgMax", last), (vec![2, 1], vec![2.0, 2.0]));
+}
+
+/// The runtime keeps truth as whole numbers: 2 would stay 2, and 0.3 become 0.
+#[test]
+fn a_cast_to_truth_gives_truth() {
+    let truth = || vec![integer("to", 9)];
+    let number = |name: &str| node("Cast", &[name], "y", vec![integer("to", 1)]);
+    let rows = [0.0, -0.0, 0.3, 2.0, -7.0, f32::NAN];
+    let casts = vec![node("Cast", &["x"], "truth", truth()), number("truth")];
+    let alike = vec![
+        node("Equal", &["x", "x"], "same", vec![]),
+        node("CastLike", &["x", "same"], "truth", vec![]),
+        number("truth"),
+    ];
+    for nodes in [casts.clone(), alike] {
+        let model = Written::graph(graph(x(1), nodes)).open().unwrap();
+        let (shape, values) = model.run(vec![matrix(1, &rows)]).unwrap();
+        assert_eq!(shape, [6, 1]);
+        assert_eq!(values, [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+    }
+    let whole = vec![value("x", DataType::INT64, Some(1))];
+    let model = Written::graph(graph(whole, casts)).open().unwrap();
+    let values = model.run(vec![matrix(1, &[0.0, 2.0, -3.0])]).unwrap().1;
+    assert_eq!(values, [0.0, 1.0, 1.0]);
+    // In a graph within the graph.
+    let branch = |name: &str| AttributeProto {
+        g: Some(GraphProto {
+            node: vec![node("Cast", &["x"], &format!("{name}_truth"), truth())],
+            output: vec![ValueInfoProto {
+                name: Some(format!("{name}_truth")),
+                r#type: None,
+            }],
+            ..GraphProto::default()
+        }),
+        ..integer(name, 0)
+    };
+    let branches = ["then_branch", "else_branch"].map(|name| AttributeProto {
+        i: None,
+        ..branch(name)
+    });
+    let choose = node("If", &["always"], "truth", branches.to_vec());
+    let mut within = graph(x(1), vec![choose, number("truth")]);
+    within.initializer.push(TensorProto {
+        name: Some("always".to_owned()),
+        data_type: Some(DataType::BOOL),
+        int32_data: vec![1],
+        ..TensorProto::default()
+    });
+    let model = Written::graph(within).open().unwrap();
+    let values = model.run(vec![matrix(1, &rows)]).unwrap().1;
+    assert_eq!(values, [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+    // Of a type that the file does not tell.
+    let untold = ValueInfoProto {
+        name: Some("like".to_owned()),
+        r#type: None,
+    };
+    let inputs = x(1).into_iter().chain([untold]).collect();
+    let nodes = vec![
+        node("CastLike", &["x", "like"], "truth", vec![]),
+        number("truth"),
+    ];
+    let refused = Written::graph(graph(inputs, nodes)).refused();
+    assert!(
+        refused.contains("the CastLike") && refused.contains("export it as a Cast"),
+        "{refused}"
+    );
+}
+
+/// A graph that is written otherwise has weights in files of their own, too.
+#[test]
+fn weights_beside_the_file() {
+    let entry = |key: &str, value: &str| StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value.to_owned()),
+    };
+    let written = |location: &str, length: &str| {
+        let nodes = vec![
+            node("Cast", &["x"], "truth", vec![integer("to", 9)]),
+            node("Cast", &["truth"], "number", vec![integer("to", 1)]),
+            node("Add", &["number", "weight"], "y", vec![]),
+        ];
+        let mut graph = graph(x(2), nodes);
+        graph.initializer.push(TensorProto {
+            name: Some("weight".to_owned()),
+            dims: vec![2],
+            data_type: Some(DataType::FLOAT),
+            data_location: Some(DataLocation::EXTERNAL),
+            external_data: vec![
+                entry("location", location),
+                entry("offset", "4"),
+                entry("length", length),
+            ],
+            ..TensorProto::default()
+        });
+        let written = Written::graph(graph);
+        let bytes: Vec<u8> = [9.0f32, 0.5, 10.0]
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .collect();
+        std::fs::write(written.folder.path().join("model.onnx.data"), bytes).unwrap();
+        written
+    };
+    let model = written("model.onnx.data", "8").open().unwrap();
+    let values = model.run(vec![matrix(2, &[3.0, 0.0])]).unwrap().1;
+    assert_eq!(values, [1.5, 10.0]);
+    for (location, length, needle) in [
+        ("model.onnx.data", "9", "beyond the end"),
+        ("model.onnx.data", "18446744073709551615", "beyond the end"),
+        ("model.onnx.data", "-1", "its length is '-1'"),
+        ("../model.onnx.data", "8", "beside the model"),
+        ("model.onnx", "8", "beside the model"),
+        ("", "8", "beside the model"),
+        ("absent.data", "8", "absent.data"),
+    ] {
+        let refused = written(location, length).refused();
+        assert!(
+            refused.contains("'weight'") && refused.contains(needle),
+            "no '{needle}' in: {refused}"
+        );
+    }
 }
 
 /// Words enter, move, are compared and become numbers, partly in operators and partly in the
