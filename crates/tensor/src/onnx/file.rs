@@ -65,7 +65,10 @@ impl OnnxFile {
             .map_err(|error| broken(error.to_string()))?;
         let graph = model.graph.take();
         let mut graph = graph.ok_or_else(|| broken("it has no graph".to_owned()))?;
-        let changes = rewrite(&mut graph);
+        let mut sets = model.opset_import.iter();
+        let standard =
+            sets.find(|set| matches!(set.domain.as_deref(), None | Some("" | "ai.onnx")));
+        let changes = rewrite(&mut graph, standard.and_then(|set| set.version));
         let has_words = |input| element(input) == Some(DataType::STRING);
         let is_known = |node: &NodeProto| node.domain.as_deref() != Some(DOMAIN);
         let is_plain = !changes.any

@@ -3,6 +3,9 @@
 //!
 //! **Truth.** The runtime keeps truth as whole numbers, and a cast to it keeps the number: 2 stays
 //! 2, and 0.3 becomes 0. Here such a cast is a comparison with 0.
+//!
+//! **Softmax.** Until version 13 of the operators it takes all dimensions from its axis on together,
+//! of which the runtime takes one. Here it takes the last one of an input that is flattened so.
 
 use std::collections::HashMap;
 
@@ -63,11 +66,17 @@ pub struct Changes {
     pub any: bool,
     /// Why nodes cannot be computed, by the first of their outputs.
     pub refused: HashMap<String, String>,
+    /// The version of the standard operators, where the file says it.
+    version: Option<i64>,
 }
 
-/// Writes `graph`, and the graphs in it, so that the runtime computes what ONNX says.
-pub fn rewrite(graph: &mut GraphProto) -> Changes {
-    let mut changes = Changes::default();
+/// Writes `graph`, and the graphs in it, so that the runtime computes what ONNX says, in the
+/// `version` of the standard operators.
+pub fn rewrite(graph: &mut GraphProto, version: Option<i64>) -> Changes {
+    let mut changes = Changes {
+        version,
+        ..Changes::default()
+    };
     let scope = Scope::new(graph, None);
     rewrite_nodes(graph, &scope, None, &mut changes);
     changes
@@ -90,7 +99,7 @@ fn rewrite_nodes(
                 rewrite_nodes(inner, &scope, Some(top), changes);
             }
         }
-        match scope.instead(&node) {
+        match scope.instead(&node, changes.version) {
             Ok(None) => nodes.push(node),
             Ok(Some(others)) => {
                 changes.any = true;
@@ -117,6 +126,8 @@ struct Scope<'a> {
 struct Known {
     /// Whether it is truth.
     is_truth: Option<bool>,
+    /// The number of its dimensions.
+    rank: Option<usize>,
 }
 
 impl Known {
@@ -124,13 +135,18 @@ impl Known {
     fn of_constant(constant: &TensorProto) -> Known {
         Known {
             is_truth: Some(constant.data_type == Some(DataType::BOOL)),
+            rank: Some(constant.dims.len()),
         }
     }
 
     /// Returns what the file declares of a value.
     fn declared(value: &ValueInfoProto) -> Known {
+        let tensor = value.r#type.as_ref();
+        let tensor = tensor.and_then(|kind| kind.tensor_type.as_ref());
+        let shape = tensor.and_then(|tensor| tensor.shape.as_ref());
         Known {
             is_truth: element(value).map(|kind| kind == DataType::BOOL),
+            rank: shape.map(|shape| shape.dim.len()),
         }
     }
 }
@@ -157,6 +173,7 @@ impl<'a> Scope<'a> {
             for name in node.output.iter().take(outputs) {
                 let known = scope.values.entry(name.clone()).or_default();
                 known.is_truth = known.is_truth.or(given.is_truth);
+                known.rank = known.rank.or(given.rank);
             }
         }
         scope
@@ -193,14 +210,39 @@ impl<'a> Scope<'a> {
             kind if OPAQUE.contains(&kind) => None,
             _ => Some(false),
         };
-        Known { is_truth }
+        Known {
+            is_truth,
+            rank: self.rank(node),
+        }
+    }
+
+    /// Returns the number of dimensions of what `node` gives, for the operators around a softmax.
+    fn rank(&self, node: &NodeProto) -> Option<usize> {
+        let of = |at: usize| self.known(node.input.get(at)?).rank;
+        match node.op_type.as_deref()? {
+            "Constant" => Some(Attributes(node).tensor("value")?.dims.len()),
+            "Flatten" | "Gemm" => Some(2),
+            "Add" | "Div" | "Mul" | "Sub" => Some(of(0)?.max(of(1)?)),
+            "MatMul" => match (of(0)?, of(1)?) {
+                (one @ 2.., other @ 2..) => Some(one.max(other)),
+                _ => None,
+            },
+            "BatchNormalization" | "Cast" | "Clip" | "Dropout" | "Elu" | "Identity"
+            | "LeakyRelu" | "LogSoftmax" | "Neg" | "PRelu" | "Relu" | "Selu" | "Sigmoid"
+            | "Softmax" | "Softplus" | "Tanh" => of(0),
+            _ => None,
+        }
     }
 
     /// Returns the nodes that are computed in place of `node`; nothing where it stays as it is.
     ///
     /// # Errors
     /// Why the node cannot be computed.
-    fn instead(&self, node: &NodeProto) -> Result<Option<Vec<NodeProto>>, String> {
+    fn instead(
+        &self,
+        node: &NodeProto,
+        version: Option<i64>,
+    ) -> Result<Option<Vec<NodeProto>>, String> {
         let is_standard = matches!(node.domain.as_deref(), None | Some("" | "ai.onnx"));
         let (Some(input), Some(output)) = (node.input.first(), node.output.first()) else {
             return Ok(None);
@@ -224,6 +266,15 @@ impl<'a> Scope<'a> {
                             .to_owned(),
                     ),
                 }
+            }
+            "LogSoftmax" | "Softmax" if version.is_some_and(|version| version < 13) => {
+                let axis = Attributes(node).integer("axis").unwrap_or(1);
+                let rank = self.known(input).rank.or(self.known(output).rank);
+                let last = rank.and_then(|rank| i64::try_from(rank).ok()?.checked_sub(1));
+                if axis == -1 || Some(axis) == last {
+                    return Ok(None);
+                }
+                Ok(Some(over_the_rest(node, axis, input, output)))
             }
             _ => Ok(None),
         }
@@ -254,6 +305,24 @@ fn is_not_zero(node: &NodeProto, input: &str, output: &str) -> Vec<NodeProto> {
         constant(&zero, held),
         made("Equal", &[&number, &zero], &is_zero, vec![]),
         made("Not", &[&is_zero], output, vec![]),
+    ]
+}
+
+/// Returns nodes that compute a softmax over all dimensions of `input` from `axis` on together, in
+/// place of `node`.
+fn over_the_rest(node: &NodeProto, axis: i64, input: &str, output: &str) -> Vec<NodeProto> {
+    let [flat, shares, shape] = parts(output, ["flat", "shares", "shape"]);
+    let softmax = NodeProto {
+        input: vec![flat.clone()],
+        output: vec![shares.clone()],
+        attribute: vec![whole("axis", -1)],
+        ..node.clone()
+    };
+    vec![
+        made("Flatten", &[input], &flat, vec![whole("axis", axis)]),
+        softmax,
+        made("Shape", &[input], &shape, vec![]),
+        made("Reshape", &[&shares, &shape], output, vec![]),
     ]
 }
 

@@ -80,7 +80,10 @@ fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto
             | "Equal"
             | "Identity"
             | "If"
+            | "LogSoftmax"
             | "Neg"
+            | "Reshape"
+            | "Softmax"
     );
     let mut outputs = vec![output.to_owned()];
     if kind.ends_with("Classifier") {
@@ -115,6 +118,11 @@ struct Written {
 
 impl Written {
     fn graph(graph: GraphProto) -> Written {
+        Written::of_version(graph, 17)
+    }
+
+    /// Writes a graph of this version of the standard operators.
+    fn of_version(graph: GraphProto, version: i64) -> Written {
         let opset = |domain: &str, version: i64| OperatorSetIdProto {
             domain: Some(domain.to_owned()),
             version: Some(version),
@@ -122,7 +130,7 @@ impl Written {
         let model = ModelProto {
             ir_version: Some(8),
             graph: Some(graph),
-            opset_import: vec![opset("", 17), opset("ai.onnx.ml", 3)],
+            opset_import: vec![opset("", version), opset("ai.onnx.ml", 3)],
             ..ModelProto::default()
         };
         Written::bytes(&model.write_buf().unwrap())
@@ -396,6 +404,70 @@ fn a_cast_to_truth_gives_truth() {
         refused.contains("the CastLike") && refused.contains("export it as a Cast"),
         "{refused}"
     );
+}
+
+/// Before version 13 the dimensions from the axis on are one.
+#[test]
+fn softmax_of_old_and_new_versions() {
+    let run = |kind: &str, version: i64, axis: Option<i64>, shape: &[i64]| {
+        let axis = axis.map(|axis| integer("axis", axis));
+        let nodes = vec![
+            node("Reshape", &["x", "shape"], "shaped", vec![]),
+            node(kind, &["shaped"], "y", axis.into_iter().collect()),
+        ];
+        let mut graph = graph(x(4), nodes);
+        graph.initializer.push(TensorProto {
+            name: Some("shape".to_owned()),
+            dims: vec![shape.len() as i64],
+            data_type: Some(DataType::INT64),
+            int64_data: shape.to_vec(),
+            ..TensorProto::default()
+        });
+        let model = Written::of_version(graph, version).open().unwrap();
+        let rows = matrix(4, &[0.0, 1.0, 2.0, 4.0, 3.0, 3.0, 0.0, -1.0]);
+        model.run(vec![rows]).unwrap()
+    };
+    let sums = |values: &[f32], size: usize| {
+        let sums = values
+            .chunks_exact(size)
+            .map(|part| part.iter().sum::<f32>());
+        sums.collect::<Vec<_>>()
+    };
+    let are_ones = |sums: &[f32]| sums.iter().all(|sum| (sum - 1.0).abs() < 1e-6);
+    let cube = [-1, 2, 2];
+    for version in [11, 12] {
+        // Of each row, of all numbers, and of the last dimension.
+        for (axis, size) in [
+            (None, 4),
+            (Some(1), 4),
+            (Some(0), 8),
+            (Some(2), 2),
+            (Some(-1), 2),
+        ] {
+            let (shape, shares) = run("Softmax", version, axis, &cube);
+            assert_eq!(shape, [2, 2, 2]);
+            assert!(
+                are_ones(&sums(&shares, size)),
+                "{version} {axis:?} {shares:?}"
+            );
+            let (shape, logs) = run("LogSoftmax", version, axis, &cube);
+            assert_eq!(shape, [2, 2, 2]);
+            for (log, share) in logs.iter().zip(&shares) {
+                assert!(
+                    (log.exp() - share).abs() < 1e-6,
+                    "{version} {axis:?} {logs:?}"
+                );
+            }
+        }
+        let (shape, shares) = run("Softmax", version, Some(1), &[-1, 4]);
+        assert_eq!(shape, [2, 4]);
+        assert!(are_ones(&sums(&shares, 4)), "{shares:?}");
+    }
+    let (_, shares) = run("Softmax", 13, Some(1), &cube);
+    let columns = [0, 1, 4, 5].map(|at| shares[at] + shares[at + 2]);
+    assert!(are_ones(&columns), "{shares:?}");
+    let (_, shares) = run("Softmax", 13, None, &cube);
+    assert!(are_ones(&sums(&shares, 2)), "{shares:?}");
 }
 
 /// A graph that is written otherwise has weights in files of their own, too.
