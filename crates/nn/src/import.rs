@@ -25,7 +25,9 @@
 //! attributes the numbers of bins.
 //!
 //! In the place of `weight` and `bias`, `weights` and `biases` list the names layer by layer. Without
-//! either, layers have no bias. Sizes of 1 in a tensor's shape say nothing.
+//! either, layers have no bias. The shape of a weight is the one that its orientation asks for; where the
+//! layer has one input or one output, a vector is such a weight, too. Sizes of 1 in the shape of a bias say
+//! nothing.
 //!
 //! `{n}` counts layers from 0, or runs through `numbers` if the layout has them (`[0, 2, 4]` for a
 //! PyTorch `Sequential`). A sigmoid output z is the softmax of the logits (0, z): the same
@@ -149,6 +151,31 @@ impl LayerNames {
 enum Orientation {
     InOut,
     OutIn,
+}
+
+impl Orientation {
+    /// The name in a configuration, in the quotes that it has there.
+    fn name(self) -> &'static str {
+        match self {
+            Orientation::InOut => "\"in-out\"",
+            Orientation::OutIn => "\"out-in\"",
+        }
+    }
+
+    fn other(self) -> Orientation {
+        match self {
+            Orientation::InOut => Orientation::OutIn,
+            Orientation::OutIn => Orientation::InOut,
+        }
+    }
+
+    /// Returns the shape of the weight of a layer.
+    fn shape(self, inputs: usize, outputs: usize) -> Vec<usize> {
+        match self {
+            Orientation::InOut => vec![inputs, outputs],
+            Orientation::OutIn => vec![outputs, inputs],
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -508,16 +535,23 @@ fn matrix(
     layer: usize,
 ) -> Result<Vec<f32>, ImportError> {
     let weight = &weights.tensors[name];
-    let expected = match orientation {
-        Orientation::InOut => vec![inputs, outputs],
-        Orientation::OutIn => vec![outputs, inputs],
-    };
-    if squeezed(&weight.shape) != squeezed(&expected) {
+    let expected = orientation.shape(inputs, outputs);
+    // Of a layer of one input or output a vector has the same numbers in either orientation.
+    let is_vector = weight.shape.len() < 2 && squeezed(&weight.shape) == squeezed(&expected);
+    if weight.shape != expected && !is_vector {
+        let other = orientation.other();
+        let hint = match weight.shape == other.shape(inputs, outputs) {
+            true => format!(", and {} would fit", other.name()),
+            false => String::new(),
+        };
         return Err(ImportError::Shape {
             tensor: name.to_owned(),
             found: weight.shape.clone(),
             expected,
-            why: format!("layer {layer} takes {inputs} inputs to {outputs} outputs"),
+            why: format!(
+                "layer {layer} takes {inputs} inputs to {outputs} outputs; the orientation is {}{hint}",
+                orientation.name()
+            ),
         });
     }
     Ok(match orientation {

@@ -225,3 +225,51 @@ fn misfits_are_named() {
     let error = config.network(&weights, &schema()).unwrap_err();
     assert!(error.to_string().contains("[3, 2]"), "{error}");
 }
+
+/// Where hidden layers are as wide as the inputs, only the last weight tells which way it is turned.
+#[test]
+fn a_weight_of_the_other_orientation_is_refused() {
+    let toml = |orientation: &str, hidden: usize| {
+        let text = SIGMOID
+            .replace("[3]", &format!("[{hidden}]"))
+            .replace("out-in", orientation);
+        ImportConfig::from_toml(&text).unwrap()
+    };
+    let with = |last: &[usize], hidden: usize| {
+        let zeros = vec![0.0; 2 * hidden];
+        file(&[
+            ("0.weight", &[2, hidden], &zeros[..]),
+            ("0.bias", &[1, hidden], &zeros[..hidden]),
+            ("2.weight", last, &zeros[..hidden]),
+            ("2.bias", &[1], &[0.0]),
+        ])
+    };
+    for (right, wrong, shape, needed) in [
+        ("out-in", "in-out", [1_usize, 2], "[2, 1]"),
+        ("in-out", "out-in", [2, 1], "[1, 2]"),
+    ] {
+        let weights = with(&shape, 2);
+        assert!(toml(right, 2).network(&weights, &schema()).is_ok());
+        let error = toml(wrong, 2).network(&weights, &schema()).unwrap_err();
+        let expected = format!(
+            "the tensor '2.weight' has shape {shape:?}, but {needed} is needed (layer 1 takes 2 inputs to 1 outputs; \
+             the orientation is \"{wrong}\", and \"{right}\" would fit)"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    for orientation in ["out-in", "in-out"] {
+        let network = toml(orientation, 2).network(&with(&[2], 2), &schema());
+        assert!(network.is_ok(), "a vector is in both orientations the same");
+        let of_three = toml(orientation, 2).network(&with(&[1, 2, 1], 2), &schema());
+        let error = of_three.unwrap_err().to_string();
+        assert!(!error.contains("would fit"), "{error}");
+    }
+    let of_one = file(&[
+        ("0.weight", &[2], &[1.0, 10.0]),
+        ("0.bias", &[], &[0.5]),
+        ("2.weight", &[], &[1.0]),
+        ("2.bias", &[1], &[0.0]),
+    ]);
+    let (network, _) = toml("in-out", 1).network(&of_one, &schema()).unwrap();
+    assert_eq!(network.reference_logits(&[1, 2]), [0.0, 21.5]);
+}
