@@ -16,7 +16,8 @@
 //! ```
 //!
 //! `ignore = ["loss.weight"]` names tensors that are no part of the network; any other that no layout
-//! has is refused, as it would compute something.
+//! has is refused, as it would compute something. So are those that a file holds beside the state
+//! dictionary ([`WeightFile::beside`]).
 //!
 //! `classes = ["denied", "approved"]` names the classes that the outputs count, from 0. Without it
 //! classes that are numbers, or words for true (1) and false (0), are counted in ascending order, and
@@ -284,8 +285,10 @@ impl ImportConfig {
             .tensors
             .keys()
             .filter(|name| !used.contains(name))
+            .chain(&weights.beside)
             .cloned()
             .collect();
+        report.unused.sort();
         let is_unplaced =
             |name: &&String| !self.ignore.contains(name) && !weights.integers.contains(*name);
         let unplaced: Vec<String> = report.unused.iter().filter(is_unplaced).cloned().collect();

@@ -50,13 +50,18 @@ pub struct WeightFile {
     pub tensors: BTreeMap<String, Weight>,
     /// The names of the tensors that the file holds as whole numbers or truth values.
     pub integers: BTreeSet<String>,
+    /// The names of what the file holds beside these tensors that may be part of what the network
+    /// computes: tensors beside the state dictionary, arrays of NumPy and objects of scikit-learn in
+    /// a pickle. Their numbers are not read.
+    pub beside: BTreeSet<String>,
 }
 
 /// Reads every tensor of a safetensors file, PyTorch state dictionary or NumPy `.npz` archive.
 ///
 /// A PyTorch state dictionary may lie at the top of the file or under one of the keys
 /// `state_dict`, `model_state_dict`, `model_state`, `model`, `net`, `network`; names then start
-/// below that key, and what the checkpoint holds beside it (an optimiser's state) is left unread.
+/// below that key. Of the tensors beside it the names alone are given; those of the state of a
+/// training (an optimiser's) are passed over. A file that holds several networks is an error.
 ///
 /// # Errors
 ///
@@ -112,19 +117,20 @@ fn open(path: &Path) -> Result<File, WeightsError> {
 
 fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
     let mut collector = Collector::new(path, detect(path, &mut file)?);
-    let checkpoint_key = match collector.format {
+    let (checkpoint_key, beside) = match collector.format {
         WeightFormat::Safetensors => {
             let mut bytes = Vec::new();
             let read = file.read_to_end(&mut bytes);
             read.map_err(|source| io_error(path, source))?;
-            read_safetensors(&bytes, &mut collector).map(|()| None)
+            read_safetensors(&bytes, &mut collector).map(|()| Default::default())
         }
-        WeightFormat::Npz => npz::read(file, &mut collector).map(|()| None),
+        WeightFormat::Npz => npz::read(file, &mut collector).map(|()| Default::default()),
         WeightFormat::Pytorch => torch::read(&mut collector),
     }?;
     Ok(WeightFile {
         format: collector.format,
         checkpoint_key,
+        beside,
         integers: std::mem::take(&mut collector.integers),
         tensors: collector.finish()?,
     })

@@ -15,6 +15,7 @@ fn file(tensors: &[(&str, &[usize], &[f32])]) -> WeightFile {
         format: WeightFormat::Npz,
         checkpoint_key: None,
         integers: std::collections::BTreeSet::new(),
+        beside: std::collections::BTreeSet::new(),
         tensors: tensors
             .iter()
             .map(|(name, shape, values)| {
@@ -272,4 +273,23 @@ fn a_weight_of_the_other_orientation_is_refused() {
     ]);
     let (network, _) = toml("in-out", 1).network(&of_one, &schema()).unwrap();
     assert_eq!(network.reference_logits(&[1, 2]), [0.0, 21.5]);
+}
+
+/// A file may hold what enters the network is scaled by beside its state dictionary.
+#[test]
+fn what_lies_beside_the_network_is_refused_unless_it_is_ignored() {
+    let mut weights = file(&[
+        ("0.weight", &[3, 2], &[0.0; 6]),
+        ("0.bias", &[3], &[0.0; 3]),
+        ("2.weight", &[1, 3], &[0.0; 3]),
+        ("2.bias", &[1], &[0.0]),
+    ]);
+    weights.beside = ["mean", "epoch"].map(str::to_owned).into();
+    weights.integers = ["epoch".to_owned()].into();
+    let config = ImportConfig::from_toml(SIGMOID).unwrap();
+    let error = config.network(&weights, &schema()).unwrap_err().to_string();
+    assert!(error.contains("no place for mean of"), "{error}");
+    let config = ImportConfig::from_toml(&format!("ignore = [\"mean\"]\n{SIGMOID}")).unwrap();
+    let (_, report) = config.network(&weights, &schema()).unwrap();
+    assert_eq!(report.unused, ["epoch", "mean"]);
 }

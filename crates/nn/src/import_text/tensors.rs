@@ -41,7 +41,7 @@ pub(super) fn find_parts<'a>(
         .map(|(name, w)| (name.as_str(), w))
         .collect();
     for name in ignored {
-        if tensors.remove(name.as_str()).is_none() {
+        if tensors.remove(name.as_str()).is_none() && !weights.beside.contains(name) {
             return Err(TextImportError::NothingToIgnore {
                 name: name.clone(),
                 found: described(weights),
@@ -50,6 +50,11 @@ pub(super) fn find_parts<'a>(
     }
     let module = RecurrentModule::find(&tensors)?;
     let modules = OtherModules::find(&tensors)?;
+    let is_unplaced = |name: &&String| !ignored.contains(name) && !weights.integers.contains(*name);
+    let beside: Vec<String> = weights.beside.iter().filter(is_unplaced).cloned().collect();
+    if !beside.is_empty() {
+        return Err(TextImportError::Unexpected { found: beside });
+    }
     let outputs = modules.linear.weight.1.shape[0];
     let shape = module.shape(&tensors, outputs.max(2))?;
     if let Some(problem) = shape.problem() {

@@ -12,6 +12,7 @@ fn file(tensors: &[(&str, &[usize])]) -> WeightFile {
         format: WeightFormat::Safetensors,
         checkpoint_key: None,
         integers: std::collections::BTreeSet::new(),
+        beside: std::collections::BTreeSet::new(),
         tensors: tensors
             .iter()
             .map(|(name, shape)| {
@@ -287,6 +288,12 @@ fn tensors_beside_the_network_can_be_left_out() {
         &options,
         &["no tensor 'pos_weight'", "loss.pos_weight [1]"],
     );
+    let mut weights = changed(&[], &[]);
+    weights.beside = ["mean".to_owned()].into();
+    misfit(&weights, &["one linear layer: mean;", "text.ignore"]);
+    options.ignored = vec!["mean".to_owned()];
+    let (_, report) = import_text(&weights, &vocabulary(&WORDS), &options).unwrap();
+    assert_eq!(report.unused, ["mean"]);
 }
 
 #[test]

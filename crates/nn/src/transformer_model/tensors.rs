@@ -44,6 +44,8 @@ pub(super) struct Found {
     tensors: BTreeMap<String, Weight>,
     /// The names of the tensors of whole numbers.
     integers: BTreeSet<String>,
+    /// The names of what lies beside the tensors, which is no part of the network.
+    beside: BTreeSet<String>,
     report: HuggingFaceReport,
 }
 
@@ -91,6 +93,7 @@ impl Found {
             },
             tensors,
             integers,
+            beside: weights.beside,
             report: HuggingFaceReport {
                 architecture,
                 ..HuggingFaceReport::default()
@@ -188,7 +191,7 @@ impl Found {
     /// Returns the report of what was found; what is left is unused.
     pub fn report(self) -> HuggingFaceReport {
         HuggingFaceReport {
-            unused: self.tensors.into_keys().collect(),
+            unused: self.tensors.into_keys().chain(self.beside).collect(),
             ..self.report
         }
     }

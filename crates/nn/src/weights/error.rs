@@ -79,6 +79,17 @@ pub enum WeightsError {
         /// The format of the file.
         format: WeightFormat,
     },
+    /// The file has several networks.
+    #[error(
+        "`{}` holds what may be the network under more than one key: {}; save the one that is meant alone, such as torch.save(checkpoint[\"{}\"], FILE)",
+        file.display(), keys.join(", "), keys.first().map_or("", String::as_str)
+    )]
+    Several {
+        /// The file.
+        file: PathBuf,
+        /// The keys at the top of the file.
+        keys: Vec<String>,
+    },
     /// The file has more values than are accepted.
     #[error(
         "the tensor `{tensor}` of shape {shape:?} brings `{}` above {MAX_VALUES} values, more than Probity reads from one file",

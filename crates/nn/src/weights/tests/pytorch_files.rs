@@ -132,6 +132,40 @@ fn checkpoint(key: &str, tensors: &[Stored<'_>], optimizer: &[Stored<'_>]) -> Ve
     )
 }
 
+/// What lies under a key of a checkpoint.
+enum Entry<'a> {
+    Tensors(&'a [Stored<'a>]),
+    Tensor(&'a Stored<'a>),
+    /// An array of NumPy.
+    Array,
+}
+
+/// `torch.save({KEY: ENTRY, ...}, ...)`.
+fn saved(entries: &[(&str, Entry<'_>)]) -> Vec<u8> {
+    let mut storages: Vec<&Stored<'_>> = Vec::new();
+    let mut pickle = Pickle::default();
+    pickle.op(b"\x80\x02}(");
+    for (key, entry) in entries {
+        pickle.text(key);
+        match entry {
+            Entry::Tensors(tensors) => {
+                pickle.state_dict(storages.len(), tensors);
+                storages.extend(tensors.iter());
+            }
+            Entry::Tensor(tensor) => {
+                pickle.tensor(storages.len(), tensor);
+                storages.push(tensor);
+            }
+            Entry::Array => {
+                pickle.global("numpy._core.multiarray", "_reconstruct");
+                pickle.op(b")R");
+            }
+        }
+    }
+    pickle.op(b"u.");
+    container(&pickle.0, &storages)
+}
+
 pub(super) fn small() -> Vec<u8> {
     state_dict(&[
         float_tensor(
@@ -213,6 +247,70 @@ fn a_checkpoint_gives_its_state_dictionary_alone() {
         let file = read(&checkpoint(key, &model, &optimizer)).unwrap();
         assert_eq!(file.checkpoint_key.as_deref(), Some(key));
         assert_eq!(file.tensors.keys().collect::<Vec<_>>(), ["fc.weight"]);
+    }
+}
+
+/// A mean beside the weights may be subtracted from what enters: it is named, and an optimiser's state
+/// is not.
+#[test]
+fn tensors_and_arrays_beside_the_state_dictionary_are_named() {
+    let network = [float_tensor("fc.weight", &[2.0], &[1, 1], &[1, 1])];
+    let mean = float_tensor("mean", &[f32::NAN], &[1], &[1]);
+    let epoch = Stored {
+        name: "epoch",
+        storage_type: "LongStorage",
+        storage: 12_i64.to_le_bytes().to_vec(),
+        elements: 1,
+        shape: &[],
+        stride: &[],
+    };
+    let others = std::slice::from_ref(&mean);
+    let file = read(&saved(&[
+        ("scaler", Entry::Tensors(others)),
+        ("state_dict", Entry::Tensors(&network)),
+        ("mean", Entry::Tensor(&mean)),
+        ("epoch", Entry::Tensor(&epoch)),
+        ("deviation", Entry::Array),
+        ("optimizer_states", Entry::Tensors(others)),
+        ("lr_schedulers", Entry::Tensors(others)),
+        ("rng_state", Entry::Array),
+    ]));
+    let file = file.unwrap();
+    assert_eq!(file.checkpoint_key.as_deref(), Some("state_dict"));
+    assert_eq!(file.tensors.keys().collect::<Vec<_>>(), ["fc.weight"]);
+    let beside: Vec<&String> = file.beside.iter().collect();
+    assert_eq!(beside, ["deviation", "epoch", "mean", "scaler.mean"]);
+    assert_eq!(file.integers.iter().collect::<Vec<_>>(), ["epoch"]);
+
+    let file = read(&saved(&[
+        ("fc.weight", Entry::Tensor(&network[0])),
+        ("mean", Entry::Array),
+        ("optimizer", Entry::Array),
+    ]));
+    let file = file.unwrap();
+    assert_eq!(file.checkpoint_key, None);
+    assert_eq!(file.beside.iter().collect::<Vec<_>>(), ["mean"]);
+}
+
+#[test]
+fn a_file_of_several_networks_is_refused() {
+    let network = [float_tensor("fc.weight", &[2.0], &[1, 1], &[1, 1])];
+    let parallel = [float_tensor("module.fc.weight", &[3.0], &[1, 1], &[1, 1])];
+    let other = [float_tensor("out.weight", &[4.0], &[1, 1], &[1, 1])];
+    for (second, entry, key) in [
+        ("model", Entry::Tensors(&other), "state_dict"),
+        ("model_ema", Entry::Tensors(&network), "model"),
+        ("ema", Entry::Tensors(&parallel), "net"),
+        ("fc.weight", Entry::Tensor(&network[0]), "network"),
+    ] {
+        let first = (key, Entry::Tensors(&network));
+        let message = error_of(&saved(&[(second, entry), first]));
+        let said = format!("under more than one key: {key}, {second}; save the one");
+        assert!(message.contains(&said), "{message}");
+        assert!(
+            message.contains(&format!("checkpoint[\"{key}\"]")),
+            "{message}"
+        );
     }
 }
 
