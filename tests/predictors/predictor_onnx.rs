@@ -455,6 +455,16 @@ fn flag_as_it_is(kind: u64) -> Vec<u8> {
 
 /// A graph whose scores are its input `name`, of this many columns of the type `kind`, as numbers.
 fn as_it_is(name: &[u8], columns: u64, kind: u64) -> Vec<u8> {
+    // The attribute `to`, of the type of integers.
+    let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
+    let to = [field(1, b"to"), number(3, FLOAT), number(20, 2)].concat();
+    let cast = [field(4, b"Cast"), field(5, &to)].concat();
+    of_one_node(&cast, name, columns, kind)
+}
+
+/// A graph whose scores the operator of a `node` makes of its input `name`, of this many columns of
+/// the type `kind`.
+fn of_one_node(node: &[u8], name: &[u8], columns: u64, kind: u64) -> Vec<u8> {
     let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
     let port = |name: &[u8], kind: u64| {
         // Any number of rows.
@@ -462,15 +472,7 @@ fn as_it_is(name: &[u8], columns: u64, kind: u64) -> Vec<u8> {
         let tensor = [number(1, kind), field(2, &sizes)].concat();
         [field(1, name), field(2, &field(1, &tensor))].concat()
     };
-    // The attribute `to`, of the type of integers.
-    let to = [field(1, b"to"), number(3, FLOAT), number(20, 2)].concat();
-    let node = [
-        field(1, name),
-        field(2, b"score"),
-        field(4, b"Cast"),
-        field(5, &to),
-    ]
-    .concat();
+    let node = [field(1, name), field(2, b"score"), node.to_vec()].concat();
     let graph = [
         field(1, &node),
         field(11, &port(name, kind)),
@@ -630,6 +632,38 @@ fn a_matrix_has_no_form_for_more() {
             assert!(error.contains(needle), "no '{needle}' in: {error}");
         }
     }
+}
+
+/// A graph that makes 0 of what is missing knows nothing of it.
+#[test]
+fn missing_numbers_are_not_taken_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("matrix.onnx");
+    let flag = "kind = \"integer\"\nmin = 0\nmax = 3\nmissing = \"?\"\noutside = \"level\"";
+    let schema = Schema::from_toml(&flag_schema(flag)).unwrap();
+    let mut options = GraphOptions::default();
+    options.gives = OutputKind::Logits;
+    let answer = |kind: &[u8], rows: &[i32]| {
+        let graph = of_one_node(&field(4, kind), b"x", 2, FLOAT);
+        std::fs::write(&file, graph).unwrap();
+        let predictor = OnnxPredictor::open(&file, &schema, &options).unwrap();
+        predictor.logits(Rows::new(rows, 2))
+    };
+    let message = |error: &dyn std::error::Error| {
+        let source = error.source().map(ToString::to_string);
+        format!("{error}: {}", source.unwrap_or_default())
+    };
+    let (_, missing) = schema.attributes[0].domain();
+    assert_eq!(
+        answer(b"Relu", &[2, 1, 3, 0]).unwrap(),
+        [2.0, 1.0, 3.0, 0.0]
+    );
+    let error = message(&answer(b"Relu", &[2, 1, missing, 0]).unwrap_err());
+    for needle in ["flag", "Relu", "NaN", "--outside skip", "matrix.onnx"] {
+        assert!(error.contains(needle), "no '{needle}' in: {error}");
+    }
+    let error = message(&answer(b"Neg", &[2, 1, missing, 0]).unwrap_err());
+    assert!(error.contains("not finite"), "{error}");
 }
 
 /// A folder with a graph that takes `flag` and not sex, its schema, and rows.

@@ -50,6 +50,8 @@ pub struct OnnxPredictor {
     graph: OnnxModel,
     file: String,
     inputs: Inputs,
+    /// The operator that would take a missing number for one that is there.
+    hides_missing: Option<String>,
     /// For each class of the schema, its column in the output.
     order: Vec<usize>,
     /// Whether the file does not name its classes, which are taken in the schema's order.
@@ -81,6 +83,7 @@ impl OnnxPredictor {
         let file = OnnxFile::read(file).map_err(onnx)?;
         let output = output_name(&file.outputs(), options.output.as_deref()).map_err(fail)?;
         let (order, is_by_order) = class_order(&schema.label, file.classes(&output))?;
+        let hides_missing = file.hides_missing(&output);
         let mut graph = file.model(&output).map_err(onnx)?;
         let inputs = Inputs::new(&mut graph, schema, options.categories).map_err(fail)?;
         let fixed = graph
@@ -98,6 +101,7 @@ impl OnnxPredictor {
             graph,
             file: name,
             inputs,
+            hides_missing,
             order,
             is_by_order,
             gives: options.gives,
@@ -123,18 +127,46 @@ impl OnnxPredictor {
 
     /// Returns the logits of `tiles`, each of at most [`Self::tile`] rows with their own numbers.
     fn run_tiles(&self, tiles: &[(Rows<'_>, &[f64])]) -> Result<Vec<f32>, ModelError> {
-        let fed = tiles
-            .iter()
-            .map(|(rows, numbers)| self.feed(*rows, numbers));
+        let mut fed = Vec::with_capacity(tiles.len());
+        for (rows, numbers) in tiles {
+            let tile = self.feed(*rows, numbers);
+            self.expect_present(*rows, &tile)?;
+            fed.push(tile);
+        }
         let outputs = self
             .graph
-            .run_each(fed.collect())
+            .run_each(fed)
             .map_err(|error| ModelError::predictor(PredictorError::Onnx(error.to_string())))?;
         let mut out = Vec::new();
         for ((rows, _), output) in tiles.iter().zip(outputs) {
             self.read(*rows, output, &mut out)?;
         }
         Ok(out)
+    }
+
+    /// Refuses `rows` that are `fed` with a missing number, where the graph would take it for one
+    /// that is there.
+    fn expect_present(&self, rows: Rows<'_>, fed: &[Tensor]) -> Result<(), ModelError> {
+        let Some(operator) = &self.hides_missing else {
+            return Ok(());
+        };
+        for tensor in fed {
+            let Numbers::Doubles(numbers) = &tensor.values else {
+                continue;
+            };
+            let width = (numbers.len() / self.tile).max(1);
+            if let Some(at) = numbers.iter().position(|number| number.is_nan())
+                && let Some(row) = rows.iter().nth(at / width)
+            {
+                return Err(self.fail(format!(
+                    "it cannot answer for {}: a missing number enters as NaN, which the graph has to expect, and its \
+                     {operator} may take it for a number; leave such rows out (--outside skip), or export the graph \
+                     with something in the place of missing numbers (an Imputer)",
+                    describe(&self.schema.attributes, row)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Reads the logits of `rows` from `output` and appends them.

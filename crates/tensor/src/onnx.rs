@@ -18,6 +18,7 @@ mod computation;
 mod external;
 mod file;
 mod linear;
+mod missing;
 mod model;
 mod needed;
 mod operator;

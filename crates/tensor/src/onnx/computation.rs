@@ -12,12 +12,12 @@ use rten_onnx::onnx::ValueInfoProto;
 use rten_tensor::Layout;
 
 use super::file::{OnnxFile, port};
-use super::needed::{label, needed};
+use super::needed::{Needed, label, needed, references};
 use super::operator::Operator;
 use super::plan::{self, Plan};
 use super::tensor::{Numbers, Tensor};
 use super::words::Words;
-use super::{Kind, OnnxError, Output, Port};
+use super::{Kind, OnnxError, Output, Port, missing};
 
 /// The computation of one output of an ONNX file, in this process.
 pub(super) struct Computation {
@@ -64,13 +64,13 @@ impl Computation {
             path: file.path.clone(),
             reason,
         };
-        let dictionary = file.dictionary(name).and_then(|node| node.input.first());
-        let source = dictionary.map_or(name, String::as_str);
+        let source = file.source(name);
         let needed = needed(&file.graph, source).map_err(broken)?;
         let is_needed = |input: &&ValueInfoProto| {
             let name = input.name.as_deref();
             name.is_some_and(|name| needed.names.contains(name))
         };
+        expect_numbers(file, &needed).map_err(broken)?;
         let inputs: Vec<&ValueInfoProto> = file.declared().filter(is_needed).collect();
         let mut plan = Plan::new(&file.graph, &inputs, &file.words);
         for &place in &needed.nodes {
@@ -304,6 +304,23 @@ impl Runtime {
                 .map_err(|error| error.to_string()),
         }
     }
+}
+
+/// Refuses constants with NaN among what is needed: every answer would come of what is no number.
+/// One NaN alone may be a mark, where something is there for missing values.
+fn expect_numbers(file: &OnnxFile, needed: &Needed) -> Result<(), String> {
+    let nodes = needed.nodes.iter().map(|&place| &file.graph.node[place]);
+    let is_expecting = nodes.clone().any(missing::is_expecting);
+    for name in nodes.flat_map(references) {
+        if let Some(&is_one) = file.nans.get(name)
+            && !(is_one && is_expecting)
+        {
+            return Err(format!(
+                "its constant '{name}' holds NaN, which is no number; a training that has failed leaves such weights"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the tensor that the runtime gave as `value`.

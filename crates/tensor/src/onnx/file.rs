@@ -10,12 +10,12 @@ use probity_run::pipe::expect_rereadable;
 use rten_onnx::onnx::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 
 use super::attributes::Attributes;
-use super::needed::givers;
+use super::needed::{givers, label, needed};
 use super::operator::{DOMAIN, is_operator};
 use super::plan::element;
 use super::rewrite::rewrite;
 use super::tensor::Tensor;
-use super::{Kind, OnnxError, Port, wire};
+use super::{Kind, OnnxError, Port, missing, wire};
 
 /// An ONNX file that has been read.
 pub struct OnnxFile {
@@ -29,6 +29,8 @@ pub struct OnnxFile {
     pub(super) is_plain: bool,
     /// Why nodes cannot be computed, by the first of their outputs.
     pub(super) refused: HashMap<String, String>,
+    /// The constants that hold NaN, with whether it is their only number.
+    pub(super) nans: HashMap<String, bool>,
 }
 
 impl OnnxFile {
@@ -75,6 +77,7 @@ impl OnnxFile {
             && words.is_empty()
             && graph.node.iter().all(is_known)
             && !graph.input.iter().any(has_words);
+        let nans = missing::constants(&graph, path);
         if is_plain && !graph.node.iter().any(is_operator) {
             // The runtime reads the weights itself, and nobody else needs them.
             for constant in &mut graph.initializer {
@@ -90,6 +93,7 @@ impl OnnxFile {
         Ok(OnnxFile {
             is_plain,
             refused: changes.refused,
+            nans,
             path: path.to_path_buf(),
             model,
             graph,
@@ -154,6 +158,18 @@ impl OnnxFile {
         operators.any(|operator| names.contains(&operator))
     }
 
+    /// Describes an operator that the output `name` needs and that may give a number for a missing
+    /// one, where nothing in the graph is there for missing values.
+    pub fn hides_missing(&self, name: &str) -> Option<String> {
+        let needed = needed(&self.graph, self.source(name)).ok()?;
+        let nodes = needed.nodes.iter().map(|&place| &self.graph.node[place]);
+        if nodes.clone().any(missing::is_expecting) {
+            return None;
+        }
+        let mut nodes = nodes.filter(|node| missing::is_hiding(node));
+        nodes.next().map(label)
+    }
+
     /// Returns the names of the classes, in the order of the columns of the output `name`, as far
     /// as the file says them: by the dictionaries of the output, by the classifier that computes
     /// it, or by the labels that another output chooses from.
@@ -184,6 +200,13 @@ impl OnnxFile {
     pub(super) fn dictionary(&self, name: &str) -> Option<&NodeProto> {
         let node = self.giver(name)?;
         (node.op_type.as_deref() == Some("ZipMap")).then_some(node)
+    }
+
+    /// Returns the tensor that the output `name` is, or that its dictionaries are made of.
+    pub(super) fn source<'a>(&'a self, name: &'a str) -> &'a str {
+        let dictionary = self.dictionary(name);
+        let taken = dictionary.and_then(|node| node.input.first());
+        taken.map_or(name, String::as_str)
     }
 
     fn giver(&self, name: &str) -> Option<&NodeProto> {

@@ -80,8 +80,10 @@ fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto
             | "Equal"
             | "Identity"
             | "If"
+            | "IsNaN"
             | "LogSoftmax"
             | "Neg"
+            | "Relu"
             | "Reshape"
             | "Softmax"
     );
@@ -468,6 +470,105 @@ fn softmax_of_old_and_new_versions() {
     assert!(are_ones(&columns), "{shares:?}");
     let (_, shares) = run("Softmax", 13, None, &cube);
     assert!(are_ones(&sums(&shares, 2)), "{shares:?}");
+}
+
+#[test]
+fn constants_that_are_no_numbers() {
+    let written = |kind: DataType, weight: TensorProto| {
+        let mut graph = graph(x(2), vec![node("Add", &["x", "weight"], "y", vec![])]);
+        graph.initializer.push(TensorProto {
+            name: Some("weight".to_owned()),
+            data_type: Some(kind),
+            ..weight
+        });
+        Written::graph(graph)
+    };
+    let typed = |numbers: [f32; 2]| TensorProto {
+        dims: vec![2],
+        float_data: numbers.to_vec(),
+        ..TensorProto::default()
+    };
+    let raw = |bytes: Vec<u8>| TensorProto {
+        dims: vec![2],
+        raw_data: Some(std::cell::RefCell::new(bytes)),
+        ..TensorProto::default()
+    };
+    let doubles = |numbers: [f64; 2]| raw(numbers.iter().flat_map(|w| w.to_le_bytes()).collect());
+    let halves = |bits: [u16; 2]| raw(bits.iter().flat_map(|w| w.to_le_bytes()).collect());
+    // Infinite ones are numbers.
+    for (kind, weight) in [
+        (DataType::FLOAT, typed([1.0, f32::INFINITY])),
+        (DataType::DOUBLE, doubles([1.0, f64::NEG_INFINITY])),
+        (DataType::FLOAT16, halves([0x7c00, 0xfc00])),
+    ] {
+        assert!(written(kind, weight).open().is_ok(), "{kind}");
+    }
+    for (kind, weight) in [
+        (DataType::FLOAT, typed([1.0, f32::NAN])),
+        (DataType::DOUBLE, doubles([f64::NAN, 1.0])),
+        (DataType::FLOAT16, halves([0x3c00, 0x7e00])),
+    ] {
+        let refused = written(kind, weight).refused();
+        assert!(refused.contains("'weight' holds NaN"), "{kind}: {refused}");
+    }
+    // What nothing needs is nobody's weight, and one NaN may be a mark.
+    let mut unneeded = graph(x(2), vec![node("Neg", &["x"], "y", vec![])]);
+    unneeded.initializer.push(TensorProto {
+        name: Some("weight".to_owned()),
+        data_type: Some(DataType::FLOAT),
+        ..typed([1.0, f32::NAN])
+    });
+    assert!(Written::graph(unneeded).open().is_ok());
+    let mark = || TensorProto {
+        float_data: vec![f32::NAN],
+        ..TensorProto::default()
+    };
+    assert!(written(DataType::FLOAT, mark()).open().is_err());
+    let mut marked = graph(
+        x(2),
+        vec![
+            node("Add", &["x", "mark"], "sum", vec![]),
+            node("IsNaN", &["sum"], "is_none", vec![]),
+            node("Cast", &["is_none"], "y", vec![integer("to", 1)]),
+        ],
+    );
+    marked.initializer.push(TensorProto {
+        name: Some("mark".to_owned()),
+        data_type: Some(DataType::FLOAT),
+        ..mark()
+    });
+    assert!(Written::graph(marked).open().is_ok());
+}
+
+#[test]
+fn what_takes_a_missing_value_for_a_number() {
+    let hides = |nodes: Vec<NodeProto>| {
+        let written = Written::graph(graph(x(1), nodes));
+        let file = OnnxFile::read(&written.folder.path().join("model.onnx")).unwrap();
+        file.hides_missing("y")
+    };
+    let relu = || node("Relu", &["x"], "y", vec![]);
+    let hidden = hides(vec![relu()]).unwrap();
+    assert_eq!(hidden, "Relu (node 'the Relu')");
+    assert_eq!(hides(vec![node("Neg", &["x"], "y", vec![])]), None);
+    // What the output does not need counts for nothing.
+    let elsewhere = vec![
+        node("Neg", &["x"], "y", vec![]),
+        node("Relu", &["x"], "z", vec![]),
+    ];
+    assert_eq!(hides(elsewhere), None);
+    let unneeded = vec![relu(), node("IsNaN", &["x"], "z", vec![])];
+    assert!(hides(unneeded).is_some());
+    let filled = vec![
+        node(
+            "Imputer",
+            &["x"],
+            "filled",
+            vec![floats("imputed_value_floats", &[1.0])],
+        ),
+        node("Relu", &["filled"], "y", vec![]),
+    ];
+    assert_eq!(hides(filled), None);
 }
 
 /// A graph that is written otherwise has weights in files of their own, too.
