@@ -67,6 +67,7 @@ impl OnnxFile {
             .map_err(|error| broken(error.to_string()))?;
         let graph = model.graph.take();
         let mut graph = graph.ok_or_else(|| broken("it has no graph".to_owned()))?;
+        expect_one_of_each_name(&graph).map_err(broken)?;
         let mut sets = model.opset_import.iter();
         let standard =
             sets.find(|set| matches!(set.domain.as_deref(), None | Some("" | "ai.onnx")));
@@ -237,6 +238,23 @@ impl OnnxFile {
         let numbers = Tensor::constant(constant).ok()?.values.into_integers();
         Some(numbers.iter().map(i32::to_string).collect())
     }
+}
+
+/// Refuses two constants of one name, in the graph or in one within it.
+fn expect_one_of_each_name(graph: &GraphProto) -> Result<(), String> {
+    let mut open = vec![graph];
+    while let Some(graph) = open.pop() {
+        let mut names = HashSet::new();
+        let constants = graph.initializer.iter();
+        for name in constants.filter_map(|constant| constant.name.as_deref()) {
+            if !names.insert(name) {
+                return Err(format!("two of its constants are called '{name}'"));
+            }
+        }
+        let attributes = graph.node.iter().flat_map(|node| &node.attribute);
+        open.extend(attributes.filter_map(|attribute| attribute.g.as_ref()));
+    }
+    Ok(())
 }
 
 fn is_classifier(node: &NodeProto) -> bool {

@@ -845,6 +845,19 @@ fn graphs_that_are_none() {
     let twice = nodes(&[("Neg", &["x"], "y"), ("Identity", &["x"], "y")]);
     assert!(twice.contains("two nodes give 'y'"), "{twice}");
     assert!(nodes(&[]).contains("nothing gives its output 'y'"));
+    let weight = |number: f32| TensorProto {
+        name: Some("weight".to_owned()),
+        data_type: Some(DataType::FLOAT),
+        float_data: vec![number],
+        ..TensorProto::default()
+    };
+    let mut doubled = graph(x(1), vec![node("Add", &["x", "weight"], "y", vec![])]);
+    doubled.initializer = vec![weight(1.0), weight(2.0)];
+    let doubled = Written::graph(doubled).refused();
+    assert!(
+        doubled.contains("two of its constants are called 'weight'"),
+        "{doubled}"
+    );
     assert!(Written::bytes(b"").refused().contains("no graph"));
 }
 
