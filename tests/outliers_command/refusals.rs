@@ -129,7 +129,7 @@ fn a_refusal_says_nothing_of_the_records() {
         &["line 2", "2 fields where 3"],
     );
     // What is no fault elsewhere: an empty field behind each row.
-    workspace.write("d.csv", "x,y,name\n1,6.7,HIV,\n2,3,HIV,\n");
+    workspace.write("d.csv", "x,y,name\n4,6.7,HIV,\n2,3,HIV,\n");
     concealed(&count(""), &other);
     owner(
         "x,y",
