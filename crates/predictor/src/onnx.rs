@@ -6,8 +6,8 @@
 //! and 0 ([`truth`](probity_data::meant::truth)), and an input of truth takes nothing else. Other words enter as
 //! they stand in the data where the input is made of words, else as [`super::graph::Categories`]
 //! says, as codes where each attribute has its own input. A missing value that is no number is NaN,
-//! and refused where the input has no form for it. Nothing is scaled here: scaling belongs into the
-//! graph.
+//! and refused where the input has no form for it, or where the graph may take it for a number.
+//! Nothing is scaled here: scaling belongs into the graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
 //! columns are the classes that the file names; else they are counted ([`counted`]): numbers in

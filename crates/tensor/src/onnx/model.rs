@@ -1,6 +1,5 @@
 //! A model of an ONNX file: computed in this process, or by workers.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::computation::Computation;
@@ -47,7 +46,7 @@ impl OnnxModel {
     fn new(file: &OnnxFile, name: &str) -> Result<OnnxModel, OnnxError> {
         let (host, inputs) = match worker::limits() {
             Some(limits) => {
-                let (workers, inputs) = Workers::new(file.path.clone(), name, limits.memory)?;
+                let (workers, inputs) = Workers::new(file, name, limits.memory)?;
                 (Host::Workers(workers), inputs)
             }
             None => {
@@ -111,10 +110,15 @@ impl OnnxModel {
 }
 
 impl Workers {
-    fn new(path: PathBuf, output: &str, memory: u64) -> Result<(Workers, Vec<Port>), OnnxError> {
-        let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+    fn new(file: &OnnxFile, output: &str, memory: u64) -> Result<(Workers, Vec<Port>), OnnxError> {
+        let beside = file.external_files();
+        let beside = beside.iter().map(|name| file.path.with_file_name(name));
+        let size = beside
+            .chain([file.path.clone()])
+            .map(|path| std::fs::metadata(path).map_or(0, |found| found.len()))
+            .fold(0u64, u64::saturating_add);
         let order = Order {
-            path,
+            path: file.path.clone(),
             output: output.to_owned(),
             memory: memory.saturating_add(size.saturating_mul(8)),
         };
