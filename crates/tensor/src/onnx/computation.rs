@@ -275,7 +275,8 @@ impl Runtime {
         let taken = idle().pop();
         let pool = taken.unwrap_or_else(|| Arc::new(ThreadPool::with_num_threads(1)));
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
-        let outputs = guarded(|| self.model.run(inputs, wanted, Some(options)))?;
+        let outputs = guarded(|| self.model.run(inputs, wanted, Some(options)))
+            .map_err(|panic| format!("the runtime failed within itself ({panic})"))?;
         idle().push(pool);
         let outputs = outputs.map_err(|error| error.to_string())?;
         outputs.into_iter().map(tensor).collect()

@@ -6,6 +6,10 @@
 //!
 //! **Softmax.** Until version 13 of the operators it takes all dimensions from its axis on together,
 //! of which the runtime takes one. Here it takes the last one of an input that is flattened so.
+//!
+//! **Products with a bias.** The runtime makes one operator of `MatMul` and the `Add` of a constant
+//! with one dimension, which fails where that is not as long as the rows. Such an `Add` is a `Sum`
+//! here, which is the same.
 
 use std::collections::HashMap;
 
@@ -119,6 +123,8 @@ fn rewrite_nodes(
 struct Scope<'a> {
     outer: Option<&'a Scope<'a>>,
     values: HashMap<String, Known>,
+    /// The second factor of each value that a `MatMul` gives.
+    factors: HashMap<String, String>,
 }
 
 /// What is known of a value before anything is computed.
@@ -128,6 +134,8 @@ struct Known {
     is_truth: Option<bool>,
     /// The number of its dimensions.
     rank: Option<usize>,
+    /// The sizes of its dimensions, if it is a constant.
+    sizes: Option<Vec<i64>>,
 }
 
 impl Known {
@@ -136,6 +144,7 @@ impl Known {
         Known {
             is_truth: Some(constant.data_type == Some(DataType::BOOL)),
             rank: Some(constant.dims.len()),
+            sizes: Some(constant.dims.clone()),
         }
     }
 
@@ -147,6 +156,7 @@ impl Known {
         Known {
             is_truth: element(value).map(|kind| kind == DataType::BOOL),
             rank: shape.map(|shape| shape.dim.len()),
+            sizes: None,
         }
     }
 }
@@ -165,8 +175,17 @@ impl<'a> Scope<'a> {
                 values.insert(name.clone(), Known::of_constant(constant));
             }
         }
-        let mut scope = Scope { outer, values };
+        let mut scope = Scope {
+            outer,
+            values,
+            factors: HashMap::new(),
+        };
         for node in &graph.node {
+            if node.op_type.as_deref() == Some("MatMul")
+                && let ([_, factor], [product]) = (node.input.as_slice(), node.output.as_slice())
+            {
+                scope.factors.insert(product.clone(), factor.clone());
+            }
             let given = scope.given(node);
             let is_split = node.op_type.as_deref() == Some("Split");
             let outputs = if is_split { node.output.len() } else { 1 };
@@ -174,6 +193,9 @@ impl<'a> Scope<'a> {
                 let known = scope.values.entry(name.clone()).or_default();
                 known.is_truth = known.is_truth.or(given.is_truth);
                 known.rank = known.rank.or(given.rank);
+                if let Some(sizes) = &given.sizes {
+                    known.sizes = Some(sizes.clone());
+                }
             }
         }
         scope
@@ -213,6 +235,7 @@ impl<'a> Scope<'a> {
         Known {
             is_truth,
             rank: self.rank(node),
+            sizes: sizes_of_constant(node),
         }
     }
 
@@ -231,6 +254,29 @@ impl<'a> Scope<'a> {
             | "LeakyRelu" | "LogSoftmax" | "Neg" | "PRelu" | "Relu" | "Selu" | "Sigmoid"
             | "Softmax" | "Softplus" | "Tanh" => of(0),
             _ => None,
+        }
+    }
+
+    /// Whether these are a product and a constant with one dimension that is not, or may not be, as
+    /// long as the rows of the product.
+    fn is_wider_sum(&self, inputs: &[String]) -> bool {
+        let [one, other] = inputs else {
+            return false;
+        };
+        let (factor, bias) = match (self.factors.get(one), self.factors.get(other)) {
+            (Some(factor), _) => (factor, other),
+            (None, Some(factor)) => (factor, one),
+            (None, None) => return false,
+        };
+        let sizes = self.known(bias).sizes;
+        let Some(&[length]) = sizes.as_deref() else {
+            return false;
+        };
+        match self.known(factor).sizes.as_deref() {
+            Some([_]) => length != 1,
+            Some([.., width]) => length != *width,
+            Some([]) => false,
+            None => length == 1,
         }
     }
 
@@ -267,6 +313,12 @@ impl<'a> Scope<'a> {
                     ),
                 }
             }
+            "Add" if node.attribute.is_empty() && self.is_wider_sum(&node.input) => {
+                Ok(Some(vec![NodeProto {
+                    op_type: Some("Sum".to_owned()),
+                    ..node.clone()
+                }]))
+            }
             "LogSoftmax" | "Softmax" if version.is_some_and(|version| version < 13) => {
                 let axis = Attributes(node).integer("axis").unwrap_or(1);
                 let rank = self.known(input).rank.or(self.known(output).rank);
@@ -278,6 +330,20 @@ impl<'a> Scope<'a> {
             }
             _ => Ok(None),
         }
+    }
+}
+
+/// Returns the sizes of the constant that a node gives, if it does.
+fn sizes_of_constant(node: &NodeProto) -> Option<Vec<i64>> {
+    if node.op_type.as_deref() != Some("Constant") {
+        return None;
+    }
+    let attributes = Attributes(node);
+    match attributes.tensor("value") {
+        Some(held) => Some(held.dims.clone()),
+        None => Some(vec![
+            i64::try_from(attributes.floats("value_floats").len()).ok()?,
+        ]),
     }
 }
 

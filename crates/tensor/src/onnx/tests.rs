@@ -82,6 +82,7 @@ fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto
             | "If"
             | "IsNaN"
             | "LogSoftmax"
+            | "MatMul"
             | "Neg"
             | "Relu"
             | "Reshape"
@@ -470,6 +471,50 @@ fn softmax_of_old_and_new_versions() {
     assert!(are_ones(&columns), "{shares:?}");
     let (_, shares) = run("Softmax", 13, None, &cube);
     assert!(are_ones(&sums(&shares, 2)), "{shares:?}");
+}
+
+/// The runtime makes one operator of a product and a bias, which takes biases of one length.
+#[test]
+fn biases_of_any_length() {
+    let run = |width: i64, factor: &[f32], bias: &[f32], is_first: bool| {
+        let order = if is_first {
+            ["bias", "product"]
+        } else {
+            ["product", "bias"]
+        };
+        let nodes = vec![
+            node("MatMul", &["x", "factor"], "product", vec![]),
+            node("Add", &order, "y", vec![]),
+        ];
+        let constant = |name: &str, dims: Vec<i64>, numbers: &[f32]| TensorProto {
+            name: Some(name.to_owned()),
+            dims,
+            data_type: Some(DataType::FLOAT),
+            float_data: numbers.to_vec(),
+            ..TensorProto::default()
+        };
+        let mut graph = graph(x(2), nodes);
+        graph.initializer = vec![
+            constant("factor", vec![2, width], factor),
+            constant("bias", vec![bias.len() as i64], bias),
+        ];
+        let model = Written::graph(graph).open().unwrap();
+        model.run(vec![matrix(2, &[1.0, 2.0, 0.0, 4.0])]).unwrap()
+    };
+    for is_first in [false, true] {
+        let wide = [1.0, 0.0, 0.0, 1.0];
+        let narrow = [1.0, 1.0];
+        for (width, factor, bias, expected) in [
+            (2, &wide[..], &[0.5, 1.0][..], vec![1.5, 3.0, 0.5, 5.0]),
+            (2, &wide, &[0.5], vec![1.5, 2.5, 0.5, 4.5]),
+            (1, &narrow, &[0.5], vec![3.5, 4.5]),
+            (1, &narrow, &[0.5, 1.0], vec![3.5, 4.0, 4.5, 5.0]),
+        ] {
+            let (shape, values) = run(width, factor, bias, is_first);
+            assert_eq!(shape, [2, expected.len() / 2], "{width} {bias:?}");
+            assert_eq!(values, expected, "{width} {bias:?}");
+        }
+    }
 }
 
 #[test]
