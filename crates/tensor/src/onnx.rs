@@ -4,6 +4,7 @@
 //! no compiler of another language and no download. The operators of `ai.onnx.ml` that the exports
 //! of scikit-learn, XGBoost and LightGBM need are computed here: [`OnnxFile`] reads a file,
 //! [`OnnxFile::model`] cuts its graph down to what one output needs and divides it between the two.
+//! What `rten` computes otherwise than ONNX says is written otherwise for it, or refused.
 //!
 //! Each run of a model is computed by one thread. How a product is cut into blocks depends on the
 //! number of threads and can change a rounding, so the same inputs give bit for bit the same output
@@ -29,6 +30,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod trees;
+mod wide;
 mod wire;
 mod words;
 pub mod worker;

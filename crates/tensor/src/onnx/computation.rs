@@ -16,6 +16,7 @@ use super::needed::{Needed, label, needed, references};
 use super::operator::Operator;
 use super::plan::{self, Plan};
 use super::tensor::{Numbers, Tensor};
+use super::wide::Wide;
 use super::words::Words;
 use super::{Kind, OnnxError, Output, Port, missing};
 
@@ -73,6 +74,7 @@ impl Computation {
         expect_numbers(file, &needed).map_err(broken)?;
         let inputs: Vec<&ValueInfoProto> = file.declared().filter(is_needed).collect();
         let mut plan = Plan::new(&file.graph, &inputs, &file.words);
+        let mut wide = Wide::new(&file.graph, &file.path);
         for &place in &needed.nodes {
             let node = &file.graph.node[place];
             let operator = |reason: String| OnnxError::Operator {
@@ -83,6 +85,7 @@ impl Computation {
             if let Some(reason) = first.and_then(|first| file.refused.get(first)) {
                 return Err(operator(reason.clone()));
             }
+            wide.follow(node).map_err(operator)?;
             plan.add(node, &needed.names)
                 .map_err(|reason| operator(format!("{}: {reason}", label(node))))?;
         }

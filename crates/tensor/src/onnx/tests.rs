@@ -86,6 +86,7 @@ fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto
             | "Neg"
             | "Relu"
             | "Reshape"
+            | "Slice"
             | "Softmax"
     );
     let mut outputs = vec![output.to_owned()];
@@ -513,6 +514,69 @@ fn biases_of_any_length() {
             let (shape, values) = run(width, factor, bias, is_first);
             assert_eq!(shape, [2, expected.len() / 2], "{width} {bias:?}");
             assert_eq!(values, expected, "{width} {bias:?}");
+        }
+    }
+}
+
+/// The largest whole number is the end of a slice, but nothing to calculate with.
+#[test]
+fn whole_numbers_have_32_bits() {
+    let constant = |name: &str, dims: Vec<i64>, numbers: &[i64]| TensorProto {
+        name: Some(name.to_owned()),
+        dims,
+        data_type: Some(DataType::INT64),
+        int64_data: numbers.to_vec(),
+        ..TensorProto::default()
+    };
+    let mut slice = graph(
+        x(3),
+        vec![
+            node(
+                "Concat",
+                &["none", "most"],
+                "ends",
+                vec![integer("axis", 0)],
+            ),
+            node("Slice", &["x", "starts", "ends", "axes"], "y", vec![]),
+        ],
+    );
+    slice.initializer = vec![
+        constant("none", vec![1], &[i64::MAX]),
+        constant("most", vec![1], &[i64::MAX]),
+        constant("starts", vec![2], &[0, 1]),
+        constant("axes", vec![2], &[0, 1]),
+    ];
+    let model = Written::graph(slice).open().unwrap();
+    let rows = matrix(3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(model.run(vec![rows]).unwrap().1, [2.0, 3.0, 5.0, 6.0]);
+    let added = |number: i64, has_bytes: bool| {
+        let nodes = vec![
+            node("Cast", &["x"], "whole", vec![integer("to", 7)]),
+            node("Identity", &["large"], "same", vec![]),
+            node("Add", &["whole", "same"], "sum", vec![]),
+            node("Cast", &["sum"], "y", vec![integer("to", 1)]),
+        ];
+        let mut graph = graph(x(1), nodes);
+        let large = constant("large", vec![], &[number]);
+        graph.initializer = vec![match has_bytes {
+            true => TensorProto {
+                int64_data: vec![],
+                raw_data: Some(std::cell::RefCell::new(number.to_le_bytes().to_vec())),
+                ..large
+            },
+            false => large,
+        }];
+        Written::graph(graph)
+    };
+    for has_bytes in [false, true] {
+        let model = added(1 << 20, has_bytes).open().unwrap();
+        let sum = model.run(vec![matrix(1, &[3.0])]).unwrap().1;
+        assert_eq!(sum, [1_048_579.0]);
+        for number in [1 << 33, i64::from(i32::MIN) - 1] {
+            let refused = added(number, has_bytes).refused();
+            for needle in ["the Add", "'same'", "more than 32 bits"] {
+                assert!(refused.contains(needle), "no '{needle}' in: {refused}");
+            }
         }
     }
 }
