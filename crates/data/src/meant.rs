@@ -2,7 +2,7 @@
 //! false.
 
 use crate::numbers::numbers_of;
-use crate::schema::{Attribute, Kind};
+use crate::schema::{Attribute, Kind, OutOfDomain};
 
 /// The most levels of an attribute that a message shows.
 const SHOWN: usize = 8;
@@ -65,27 +65,67 @@ pub fn counted(classes: &[String]) -> Vec<usize> {
 }
 
 /// Returns what a model that is given codes is given for `attribute`, if that is not what stands in the
-/// data: `sex: Female = 0, Male = 1`, or `wage: its bin, from 0 to 9`.
+/// data: `sex: Female = 0, Male = 1`, `wage: its bin, from 0 to 9`, or `debt: its number, 8888 = 10` of a
+/// level beside numbers. The code of what is missing or outside the domain comes last.
+///
+/// ```
+/// use probity_data::meant::entering;
+/// use probity_data::schema::Attribute;
+///
+/// let written = "name = \"age\"\nkind = \"integer\"\nmin = 1\nmax = 5\nlevels = [\"none\"]\n\
+///                missing = \"99\"\noutside = \"level\"";
+/// let age: Attribute = toml::from_str(written)?;
+/// let entered = "age: its number, none = 6, 99 and what is outside = 7";
+/// assert_eq!(entering(&age).as_deref(), Some(entered));
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 pub fn entering(attribute: &Attribute) -> Option<String> {
-    let levels = match &attribute.kind {
-        Kind::Categorical { levels, .. } => levels,
-        Kind::Integer { .. } => return None,
-        Kind::Numeric { .. } => {
-            let (min, max) = attribute.domain();
-            return Some(format!("{}: its bin, from {min} to {max}", attribute.name));
+    let (min, max) = attribute.ordered_domain();
+    let mut shown: Vec<String> = match &attribute.kind {
+        Kind::Categorical { levels, .. } => {
+            let levels = levels.iter().take(SHOWN).enumerate();
+            levels
+                .map(|(place, level)| format!("{level} = {}", entered(attribute, place)))
+                .collect()
         }
+        Kind::Integer { .. } => vec!["its number".to_owned()],
+        Kind::Numeric { .. } => vec![format!("its bin, from {min} to {max}")],
     };
-    let numbers = meant(levels);
-    let number = |place: usize| match &numbers {
-        Some(numbers) => numbers[place],
-        None => place as f64,
+    let beside = attribute.named.iter().take(SHOWN).zip(1_i64..);
+    shown.extend(beside.map(|(level, above)| format!("{level} = {}", i64::from(max) + above)));
+    let listed = match &attribute.kind {
+        Kind::Categorical { levels, .. } => levels.len(),
+        Kind::Integer { .. } | Kind::Numeric { .. } => attribute.named.len(),
     };
-    let shown = levels.iter().take(SHOWN).enumerate();
-    let mut shown: Vec<String> = shown
-        .map(|(place, level)| format!("{level} = {}", number(place)))
-        .collect();
-    if levels.len() > SHOWN {
+    if listed > SHOWN {
         shown.push("…".to_owned());
     }
-    Some(format!("{}: {}", attribute.name, shown.join(", ")))
+    if attribute.outside == OutOfDomain::Level {
+        let number = match &attribute.kind {
+            Kind::Categorical { levels, .. } => entered(attribute, levels.len()),
+            Kind::Integer { .. } | Kind::Numeric { .. } => f64::from(attribute.domain().1),
+        };
+        let which = match attribute.missing.first().filter(|mark| !mark.is_empty()) {
+            Some(mark) => format!("{mark} and what is outside"),
+            None => "what is outside".to_owned(),
+        };
+        shown.push(format!("{which} = {number}"));
+    }
+    let is_itself = matches!(attribute.kind, Kind::Integer { .. }) && shown.len() == 1;
+    (!is_itself).then(|| format!("{}: {}", attribute.name, shown.join(", ")))
+}
+
+/// Returns the number that enters for the code `place` of levels, which may be the one above them: where
+/// they mean numbers, these go on in the step of the first two.
+fn entered(attribute: &Attribute, place: usize) -> f64 {
+    let numbers = match &attribute.kind {
+        Kind::Categorical { levels, .. } => meant(levels).unwrap_or_default(),
+        Kind::Integer { .. } | Kind::Numeric { .. } => Vec::new(),
+    };
+    let step = |first: f64| numbers.get(1).map_or(1.0, |second| second - first);
+    match (numbers.get(place), numbers.first()) {
+        (Some(number), _) => *number,
+        (None, Some(first)) => first + step(*first) * place as f64,
+        (None, None) => place as f64,
+    }
 }

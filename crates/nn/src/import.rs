@@ -195,7 +195,8 @@ pub struct ImportReport {
     pub unused: Vec<String>,
     /// The class that each output counts, by number; none of a regressor.
     pub outputs: Vec<String>,
-    /// What enters for each attribute that has words or bins, in the words of a message.
+    /// What enters for each attribute that has words, bins or codes beside its numbers, in the words
+    /// of a message.
     pub inputs: Vec<String>,
 }
 

@@ -293,3 +293,33 @@ fn what_lies_beside_the_network_is_refused_unless_it_is_ignored() {
     let (_, report) = config.network(&weights, &schema()).unwrap();
     assert_eq!(report.unused, ["epoch", "mean"]);
 }
+
+/// Of a mark such as 8888 the network gets the number after the last, which whoever imports it is told.
+#[test]
+fn what_enters_beside_numbers_is_told() {
+    let text = "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+                [[attribute]]\nname = \"a\"\nkind = \"integer\"\nmin = 0\nmax = 9\nlevels = [\"8888\"]\n\
+                [[attribute]]\nname = \"b\"\nkind = \"integer\"\nmin = 1\nmax = 5\nmissing = \"99\"\noutside = \"level\"\n\
+                [[attribute]]\nname = \"c\"\nkind = \"numeric\"\nbins = [0, 10, 20]\nlevels = [\"Exempt\"]\noutside = \"level\"\n\
+                [[attribute]]\nname = \"d\"\nkind = \"categorical\"\nlevels = [\"10\", \"20\"]\noutside = \"level\"\n\
+                [[attribute]]\nname = \"e\"\nkind = \"integer\"\nmin = 0\nmax = 9\n";
+    let schema = Schema::from_toml(text).unwrap();
+    let weights = file(&[
+        ("0.weight", &[1, 5], &[1.0, 1.0, 1.0, 1.0, 1.0]),
+        ("0.bias", &[1], &[0.0]),
+        ("2.weight", &[1, 1], &[1.0]),
+        ("2.bias", &[1], &[0.0]),
+    ]);
+    let config = ImportConfig::from_toml(&SIGMOID.replace("[3]", "[1]")).unwrap();
+    let (network, report) = config.network(&weights, &schema).unwrap();
+    let told = [
+        "a: its number, 8888 = 10",
+        "b: its number, 99 and what is outside = 6",
+        "c: its bin, from 0 to 1, Exempt = 2, what is outside = 3",
+        "d: 10 = 10, 20 = 20, what is outside = 30",
+    ];
+    assert_eq!(report.inputs, told);
+    // Of each attribute the code that was told of last, and 0.
+    let logits = network.reference_logits(&[10, 6, 3, 2, 0]);
+    assert_eq!(logits, [0.0, 10.0 + 6.0 + 3.0 + 30.0]);
+}

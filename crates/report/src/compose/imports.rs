@@ -53,7 +53,7 @@ fn entered(import: &ImportFindings) -> Vec<String> {
     }
     if !import.inputs.is_empty() {
         said.push(format!(
-            "What enters for words and bins: {}.",
+            "What enters for words, bins and what is beside numbers: {}.",
             import.inputs.join("; ")
         ));
     }

@@ -29,7 +29,7 @@ pub struct ImportFindings {
     /// The class that each output of a network for tables counts, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
-    /// What enters a network for tables for the words of each attribute.
+    /// What enters a network for tables for each attribute of words, bins or more than numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
     /// Tensors of heads that an encoder lacks.
