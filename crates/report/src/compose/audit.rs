@@ -95,13 +95,14 @@ impl AuditSummary {
 
 fn asked(audit: &AuditFindings) -> InputKind {
     let is_text = audit.summary.modality == Modality::Text;
+    let texts = audit.summary.texts.as_ref().filter(|_| is_text);
     InputKind {
         inputs: if is_text {
             "the texts with a protected term"
         } else {
             "random inputs"
         },
-        there: None,
+        there: texts.map(|texts| texts.with_protected_term),
         is_text,
     }
 }
@@ -135,7 +136,7 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
             texts::counts(found)
         ),
         Some(found) => format!(
-            "By changing other words the search found {}, {}; how often yours flip, this does not say.",
+            "The search, which also changes other words, found {}, {}; how often yours flip, this does not say.",
             texts::counts(found),
             match found.unmodified {
                 0 => "none of which flips as it is".to_owned(),
@@ -547,8 +548,8 @@ fn groups_and_quality(audit: &AuditFindings) -> Part {
     };
     if audit.summary.modality == Modality::Table {
         part = part.say(
-            "An audit does not measure groups. Rates by group are in a run of probity groups or probity repair; give it beside this one to have \
-             them in this report.",
+            "How often a model is right, and wrong, in each group is in a run of probity groups or probity repair; give it beside this one to have \
+             it in this report.",
         );
     }
     part

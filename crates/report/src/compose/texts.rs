@@ -7,7 +7,9 @@ use super::super::model::{
     TermEffect, TextCounts, TextMoves, TextValues, ValuesOf,
 };
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
-use super::super::text::{Text, count, counted, estimate, fixed, interval, listed, percent};
+use super::super::text::{
+    Text, count, counted, estimate, fixed, inputs_or_part, interval, listed, percent,
+};
 use super::disadvantage::{self, Inputs, Stakes};
 use super::shares::{InputKind, crossed};
 
@@ -46,10 +48,10 @@ pub(super) fn counts(found: &FoundTexts) -> String {
 /// The share of the texts as they are that flip, `share`, in a sentence.
 pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
     let change = asked.change(&share.protected, share.discriminatory);
-    let inputs = asked.inputs;
     if share.sampled == 0 {
         return asked.sentence(share);
     }
+    let inputs = inputs_or_part(asked.inputs, share.sampled, asked.there);
     if share.discriminatory == 0 {
         return format!(
             "None of {inputs} gets another decision as it is, unmodified, {change}: 0 of {} (95\u{a0}% interval of the share {}).",

@@ -264,7 +264,7 @@ fn texts_as_they_are_come_before_those_of_the_search() {
              (95 % interval 6.00 % – 25.00 %), on average over the 2.5 that can be made in a text.",
             "25.00 % of the texts with a protected term get another decision as they are, unmodified, \
              by at least one exchange of a term of gender or religion: 10 of 40 (95 % interval 13.00 % – 41.00 %).",
-            "By changing other words the search found 4 distinct texts from 2 source texts, 1 of which flips as it is; how often",
+            "The search, which also changes other words, found 4 distinct texts from 2 source texts, 1 of which flips as it is; how often",
             "2 texts are not English",
             "Which values decide",
             "| male | female | 20 | 40.00 % | 19.00 % – 64.00 % | 0.00 % |",
@@ -351,4 +351,26 @@ fn nothing_that_flips_is_said_too() {
             "The search found no pair.",
         ],
     );
+}
+
+#[test]
+fn a_part_of_the_texts_is_not_said_to_be_all() {
+    let asked = InputKind {
+        inputs: "the texts with a protected term",
+        there: Some(300),
+        is_text: true,
+    };
+    let said = |sampled, discriminatory| {
+        let share = Share {
+            protected: vec!["gender".to_owned()],
+            sampled,
+            discriminatory,
+            rate: discriminatory as f64 / sampled as f64,
+            ci95: [0.0, 0.5],
+        };
+        unmodified(asked, &share)
+    };
+    assert!(said(8, 0).starts_with("None of 8 of 300 texts with a protected term gets"));
+    assert!(said(8, 2).contains("% of 8 of 300 texts with a protected term get"));
+    assert!(said(300, 0).starts_with("None of the texts with a protected term gets"));
 }
