@@ -76,7 +76,12 @@ pub fn open_labelled_texts(
         .map(|(own, class)| {
             let is_it = |known: &String| class_name(known) == class_name(class);
             let at_side = is_around.then_some(own as usize);
-            let number = classes.iter().position(is_it).or(at_side);
+            // Programs spell truths as they like.
+            let is_truth = ["true", "false"].contains(&class.to_ascii_lowercase().as_str());
+            let is_said = |known: &String| is_truth && known.eq_ignore_ascii_case(class);
+            let number = classes.iter().position(is_it);
+            let number = number.or_else(|| classes.iter().position(is_said));
+            let number = number.or(at_side);
             let number = number.ok_or_else(|| {
                 let first = corpus.labels.iter().position(|&label| label == own);
                 AuditError::UnknownLabel {
@@ -228,4 +233,36 @@ pub(crate) fn text_logits<S: AsRef<str> + Sync>(
         logits.extend(network.logits(Rows::new(&rows, width))?);
     }
     Ok(logits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_classes_in_whatever_spelling() {
+        let labels = |written: [&str; 3], classes: [&str; 2]| {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("texts.csv");
+            let rows = written
+                .map(|label| format!("good words,{label}\n"))
+                .concat();
+            std::fs::write(&file, format!("text,b\n{rows}")).unwrap();
+            let classes = classes.map(str::to_owned);
+            let opened = open_labelled_texts(&file, (Some("text"), "b"), (false, None), &classes);
+            opened.map(|opened| opened.value.labels)
+        };
+        let [python, others] = [["False", "True"], ["true", "FALSE"]];
+        assert_eq!(
+            labels(["false", "true", "true"], python).unwrap(),
+            [0, 1, 1]
+        );
+        assert_eq!(
+            labels(["False", "TRUE", "true"], others).unwrap(),
+            [1, 0, 0]
+        );
+        assert_eq!(labels(["0.0", "1", "1.0"], ["0", "1"]).unwrap(), [0, 1, 1]);
+        assert!(labels(["no", "yes", "yes"], ["No", "Yes"]).is_err());
+        assert!(labels(["true", "yes", "yes"], ["no", "yes"]).is_err());
+    }
 }
