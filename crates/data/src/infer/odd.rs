@@ -87,8 +87,13 @@ pub(super) fn ranges(words: &[String]) -> Option<Ranges> {
         }
     }
     let bounded = || read.iter().filter(|(range, _)| !range.is_number());
-    // One range among numbers is no scale.
-    if bounded().count() < 2 || read.len() < 3 || others.len() > MOST_OTHERS {
+    // One range among numbers is no scale, unless it is where the numbers end: `3+` behind 0, 1 and 2.
+    let is_end = |(range, _): &(Range, &String)| range.from.is_infinite() || range.to.is_infinite();
+    let least = match bounded().all(is_end) && others.is_empty() {
+        true => 1,
+        false => 2,
+    };
+    if bounded().count() < least || read.len() < 3 || others.len() > MOST_OTHERS {
         return None;
     }
     let bounds = bounded().flat_map(|(range, _)| [range.from, range.to]);
@@ -255,6 +260,11 @@ mod tests {
         );
         assert_eq!(of(&["1-5", "3-8", "9-12"]), None, "they overlap");
         assert_eq!(of(&["1", "2", "3-4"]), None);
+        assert_eq!(of(&["1", "2", "3"]), None);
+        let dependents = Some(["0 1 2 3+", "", ""].map(str::to_owned));
+        assert_eq!(of(&["1", "3+", "2", "0"]), dependents);
+        assert_eq!(of(&["1", "3+", "2", "5"]), None, "3+ is no end");
+        assert_eq!(of(&["1", "3+", "2", "2-"]), None, "marks of schools");
         assert_eq!(of(&["1-2", "3-4", "many"]), None, "two are too few");
     }
 }
