@@ -74,7 +74,8 @@ pub struct Read {
 pub struct Naming {
     /// The attribute, by number.
     pub attribute: usize,
-    /// The words by which the lexicon keeps the value in its place, in lower case: they speak of it, too.
+    /// The words of the lexicon, and the given names, that keep the value in its place, in lower case:
+    /// they speak of it, too.
     pub kept_by: BTreeSet<String>,
 }
 

@@ -15,8 +15,8 @@ pub struct Analysis {
     /// The values that the text names and that other values could replace, if no other words of the
     /// text spoke of them.
     pub bound: Vec<Site>,
-    /// The words by which the lexicon binds values of the attributes of `bound`; other words may do
-    /// so, too.
+    /// The words by which the lexicon binds values of the attributes of `bound`, and the given names
+    /// that do; other words may do so, too.
     pub binding: Vec<Binding>,
     /// Every term that names a value, from left to right, also where no other value can replace it.
     pub named: Vec<Named>,

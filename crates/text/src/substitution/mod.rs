@@ -142,8 +142,10 @@ impl Substitution {
             .map(|&at| self.terms.attributes[at].exchange);
         let is_exchanged: Vec<bool> = is_exchanged.collect();
         let untouched: Vec<bool> = words.all.iter().map(|word| word.is_untouched).collect();
-        let (mut sites, kept) = remains::divide(text, &all, &untouched, sites, &is_exchanged);
-        bound.extend(kept);
+        let divided = remains::divide(text, &all, &untouched, sites, &is_exchanged);
+        let mut sites = divided.free;
+        bound.extend(divided.bound);
+        binding.extend(divided.binding);
         let first = |site: &Site| site.occurrences.first().map(|bytes| bytes.start);
         for sites in [&mut sites, &mut bound] {
             sites.sort_by_key(|site| (first(site), site.attribute));

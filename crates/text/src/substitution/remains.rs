@@ -14,11 +14,11 @@
 //! ten times as often as the other (`lexica/given-names.txt`): "Samantha" stays she, and what
 //! follows "Miss" may be such a name; and a picture of a woman or a man, which stays what it shows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::analysis::{Site, Word};
+use super::analysis::{Binding, Site, Word};
 use crate::english::{is_function_word, possible_tags};
 
 const PEOPLES: &str = include_str!("../lexica/peoples.txt");
@@ -125,6 +125,17 @@ struct Read<'t> {
     is_mixed: bool,
 }
 
+/// The sites of a text, by whether other words bind their values.
+#[derive(Default)]
+pub(super) struct Divided {
+    /// The sites whose values nothing else binds.
+    pub(super) free: Vec<Site>,
+    /// The sites whose values something does.
+    pub(super) bound: Vec<Site>,
+    /// The given names that do.
+    pub(super) binding: Vec<Binding>,
+}
+
 /// Divides the sites of `text`: those whose values are bound by nothing else, and the others. Words
 /// that are `untouched` say nothing but in tags, and `is_exchanged` says of each attribute whether
 /// its values are exchanged throughout.
@@ -134,9 +145,9 @@ pub(super) fn divide(
     untouched: &[bool],
     sites: Vec<Site>,
     is_exchanged: &[bool],
-) -> (Vec<Site>, Vec<Site>) {
+) -> Divided {
     if sites.is_empty() {
-        return (sites, Vec::new());
+        return Divided::default();
     }
     let spelled = words.iter().zip(untouched);
     let spelled: Vec<&str> = spelled
@@ -156,15 +167,17 @@ pub(super) fn divide(
         lower: spelled.iter().map(|word| word.to_lowercase()).collect(),
         spoken: spoken(text, words, &spelled),
     };
-    let is_unbound = |site: &Site| match is_exchanged.get(site.attribute) {
-        Some(true) => {
+    let given: Vec<Range<usize>> = read.given_names().collect();
+    let is_throughout = |site: &Site| is_exchanged.get(site.attribute) == Some(&true);
+    let is_unbound = |site: &Site| match is_throughout(site) {
+        true => {
             let mut occurrences = site.occurrences.iter();
             let is_named = |at: &Range<usize>| {
                 read.is_before_given_name(at) || !read.is_title(at) && read.is_part_of_name(at)
             };
-            !read.has_given_name() && !text.contains(PICTURES) && !occurrences.any(is_named)
+            given.is_empty() && !text.contains(PICTURES) && !occurrences.any(is_named)
         }
-        _ => {
+        false => {
             let mut occurrences = site.occurrences.iter();
             let is_bound = |at: &Range<usize>| {
                 read.is_part_of_name(at) || read.is_behind_unknown(at) || read.is_mentioned(at)
@@ -172,7 +185,20 @@ pub(super) fn divide(
             !occurrences.any(is_bound) && !read.speaks_of_it_elsewhere(site)
         }
     };
-    sites.into_iter().partition(is_unbound)
+    let (free, bound): (Vec<Site>, Vec<Site>) = sites.into_iter().partition(is_unbound);
+    let kept = bound.iter().filter(|site| is_throughout(site));
+    let kept: BTreeSet<usize> = kept.map(|site| site.attribute).collect();
+    let by_names = kept.into_iter().flat_map(|attribute| {
+        given.iter().map(move |bytes| Binding {
+            attribute,
+            bytes: bytes.clone(),
+        })
+    });
+    Divided {
+        binding: by_names.collect(),
+        free,
+        bound,
+    }
 }
 
 /// Returns the `spelled` words of `text` in lower case, with those of tags.
@@ -339,9 +365,9 @@ impl Read<'_> {
             .collect()
     }
 
-    /// Returns whether the text has a given name that tells a gender.
-    fn has_given_name(&self) -> bool {
-        (0..self.lower.len()).any(|place| {
+    /// Returns where given names that tell a gender stand in the text.
+    fn given_names(&self) -> impl Iterator<Item = Range<usize>> {
+        let places = (0..self.lower.len()).filter(|&place| {
             let word = self.lower[place].as_str();
             // "Jimbo" is a Jim.
             let mut stems = [
@@ -353,7 +379,8 @@ impl Read<'_> {
             .flatten();
             let is_name = stems.any(|stem| GIVEN.contains(stem)) && self.is_capitalised(place);
             is_name && (self.words[place].tag.is_name() || !self.begins(place))
-        })
+        });
+        places.map(|place| self.words[place].bytes.clone())
     }
 }
 
