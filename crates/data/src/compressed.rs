@@ -11,7 +11,37 @@ use lzma_rust2::{XzOptions, XzReader, XzWriter};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
-const ZIP: &[u8] = b"PK\x03\x04";
+/// The first bytes of other files that hold tables, and what such a file is.
+const OTHERS: [(&[u8], &str); 14] = [
+    (
+        b"PK\x03\x04",
+        "a ZIP archive, as spreadsheets (.xlsx) are; unpack it, or",
+    ),
+    (
+        &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1],
+        "an old spreadsheet (.xls);",
+    ),
+    (b"BZh9", "compressed by bzip2; decompress it, or"),
+    (
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        "compressed by Zstandard; decompress it, or",
+    ),
+    (b"ARROW1", "an Arrow file (.feather, .arrow);"),
+    (b"FEA1", "an old Feather file;"),
+    (b"Obj\x01", "an Avro file;"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file;"),
+    (b"SQLite format 3\0", "an SQLite database;"),
+    (b"<stata_dta>", "a Stata file (.dta);"),
+    (b"$FL2@(#)", "an SPSS file (.sav);"),
+    (
+        &[
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc2, 0xea, 0x81, 0x60, 0xb3, 0x14, 0x11, 0xcf,
+        ],
+        "a SAS file (.sas7bdat);",
+    ),
+    (&[0x80, 4, 0x95], "a pickle of Python;"),
+    (&[0x80, 5, 0x95], "a pickle of Python;"),
+];
 /// The number of bytes read from a file at a time.
 const BUFFER: usize = 1 << 16;
 /// The compression level of xz, which is its own default.
@@ -32,8 +62,8 @@ pub fn open(file: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// When its beginning cannot be read, or is that of an archive.
 pub fn decompress<R: BufRead + Send + 'static>(mut input: R) -> io::Result<Box<dyn Read + Send>> {
     let start = input.fill_buf()?;
-    if start.starts_with(ZIP) {
-        let problem = "it is a ZIP archive, as spreadsheets (.xlsx) are; save the table as CSV or Parquet, or unpack it first";
+    if let Some((_, what)) = OTHERS.iter().find(|(first, _)| start.starts_with(first)) {
+        let problem = format!("it is {what} save the table as CSV or Parquet first");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(if start.starts_with(GZIP) {
@@ -102,9 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_is_no_table() {
-        let error = decompress(io::Cursor::new(b"PK\x03\x04 and more".to_vec())).err();
-        assert!(error.is_some_and(|error| error.to_string().contains("ZIP archive")));
+    fn tables_of_other_programs_are_called_by_their_names() {
+        for (start, said) in [
+            (
+                &b"PK\x03\x04 and more"[..],
+                "it is a ZIP archive, as spreadsheets (.xlsx) are; unpack it, or save the table as CSV or Parquet first",
+            ),
+            (
+                b"ARROW1\0\0 and more",
+                "it is an Arrow file (.feather, .arrow); save the table as CSV or Parquet first",
+            ),
+        ] {
+            let error = decompress(io::Cursor::new(start.to_vec())).err();
+            assert_eq!(error.unwrap().to_string(), said);
+        }
     }
 
     #[test]
