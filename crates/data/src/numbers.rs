@@ -24,7 +24,7 @@ pub use self::rows::{Numbers, class_name};
 use super::idx::{Idx, IdxContent, labels_of};
 use super::read::{IN_MEMORY, Place, Records};
 use super::source::{Content, DataFile, Source};
-pub use super::spelling::{Levels, numbers_of, one_spelling};
+pub use super::spelling::{Levels, numbers_of, one_spelling, place_of};
 use super::table::Labels;
 use arrow_array::RecordBatch;
 

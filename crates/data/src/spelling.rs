@@ -66,6 +66,18 @@ pub fn one_spelling(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns the place of the one of `names` that is meant by `name`: the one that is written so, or else
+/// the only one of which it is [another spelling](one_spelling).
+pub fn place_of(names: &[String], name: &str) -> Option<usize> {
+    let written = names.iter().position(|other| other == name);
+    written.or_else(|| {
+        let wanted = one_spelling(name);
+        let mut meant = (0..names.len()).filter(|&at| one_spelling(&names[at]) == wanted);
+        let only = meant.next();
+        only.filter(|_| meant.next().is_none())
+    })
+}
+
 /// Returns the numbers that `levels` say, in plain decimals; `None` where one of them is a word.
 pub fn numbers_of(levels: &[String]) -> Option<Vec<f64>> {
     levels.iter().map(|level| plain_number(level)).collect()
@@ -245,6 +257,24 @@ mod tests {
         }
         assert_eq!(levels.code("2.000"), None);
         assert_eq!(levels.code("1.5 %"), Some(0));
+    }
+
+    #[test]
+    fn a_name_is_found_by_any_spelling_that_means_it_alone() {
+        let names = words(&["-1.0", "1", "Zu\u{308}rich", "7", "7.0", "07"]);
+        for (name, place) in [
+            ("-1.0", Some(0)),
+            ("-1", Some(0)),
+            ("1.00", Some(1)),
+            ("Z\u{fc}rich", Some(2)),
+            ("7.0", Some(4)),
+            ("7.00", None),
+            ("07", Some(5)),
+            ("007", None),
+            ("zurich", None),
+        ] {
+            assert_eq!(place_of(&names, name), place, "{name}");
+        }
     }
 
     #[test]

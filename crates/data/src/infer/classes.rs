@@ -6,7 +6,7 @@
 
 use super::error::InferError;
 use super::note::{Note, Way};
-use crate::spelling::INEXACT;
+use crate::spelling::{INEXACT, place_of};
 use crate::unicode;
 
 /// Pairs of a worse and a better outcome, whatever the column is called, as people write them.
@@ -112,14 +112,7 @@ pub(super) fn ordered(
         None => classes.sort(),
     }
     if let Some(wanted) = favourable {
-        let place = classes
-            .iter()
-            .position(|class| class == wanted)
-            .or_else(|| {
-                classes
-                    .iter()
-                    .position(|class| unicode::same(class, wanted))
-            });
+        let place = place_of(&classes, wanted);
         let Some(place) = place else {
             return Err(InferError::NoSuchClass {
                 class: wanted.to_owned(),

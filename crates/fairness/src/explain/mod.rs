@@ -35,6 +35,7 @@ use crate::modality::{Change, Modality, ModalityName, ShownPair, TableCase, Text
 use crate::pairs::{Pair, Phase};
 use crate::predictions::log_probability;
 use crate::specification::AuditSpecification;
+use probity_data::numbers::place_of;
 use probity_nn::decision::{Decision as By, Score};
 use probity_nn::{Classifier, Rows};
 use probity_run::specification::FieldError;
@@ -277,7 +278,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
         remarks: case.remarks().to_vec(),
         fixed: asked.fixed.clone(),
         classes: scored.to_vec(),
-        favourable: asked.favourable.clone(),
+        favourable: favourable.map(|place| case.scored()[place as usize].clone()),
         decision: decision(model, (&input, &check.checked.logits), scored),
         flips: check.checked.flips.len() as u64,
         variants,
@@ -327,8 +328,8 @@ fn own_field(error: AuditError) -> AuditError {
 
 /// The number of the class that is `named`.
 fn favoured(named: &str, classes: &[String]) -> Result<u32, FieldError> {
-    let place = (0u32..).zip(classes).find(|(_, class)| *class == named);
-    place.map(|(number, _)| number).ok_or_else(|| {
+    let place = place_of(classes, named).map(|place| place as u32);
+    place.ok_or_else(|| {
         let expected = format!("one of the classes {}", classes.join(", "));
         FieldError::new("favourable", format!("'{named}'"), expected)
     })

@@ -13,6 +13,7 @@ use crate::certify::specification::TextInputsSpecification;
 use crate::specification::{
     DecisionSpecification, PredictorSpecification, named_once, needed, unused,
 };
+use probity_data::numbers::place_of;
 use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -131,10 +132,14 @@ impl GroupingSpecification {
     /// The options of the measurement for the attributes `protected` of `schema`, with nothing left
     /// open.
     pub fn options(&self, schema: &Schema, protected: Vec<String>, seed: u64) -> GroupOptions {
-        let last = || schema.label.classes.last().cloned().unwrap_or_default();
+        let classes = &schema.label.classes;
+        let named = self.favourable.as_ref().map(|named| {
+            // Whoever names none of them is refused where the class is asked for.
+            place_of(classes, named).map_or(named, |place| &classes[place])
+        });
         GroupOptions {
             protected,
-            favourable: self.favourable.clone().unwrap_or_else(last),
+            favourable: named.or(classes.last()).cloned().unwrap_or_default(),
             is_favourable_given: self.favourable.is_some(),
             bins: self.edges.clone(),
             min_group: self.min_group,
@@ -155,7 +160,7 @@ impl GroupingSpecification {
             (None, 2) => Ok(1),
             (None, _) => Err(GroupError::PositiveNeeded { known: known() }),
             (Some(class), _) => {
-                let position = classes.iter().position(|other| other == class);
+                let position = place_of(classes, class);
                 position.ok_or_else(|| GroupError::UnknownPositive {
                     class: class.clone(),
                     known: known(),

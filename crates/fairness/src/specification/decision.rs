@@ -11,6 +11,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use probity_data::numbers::place_of;
 use probity_data::schema::{Encoded, Encoder, Schema};
 use probity_nn::decision::{ABSTAIN, Decision, Gap, Score, Thresholds};
 use probity_run::specification::FieldError;
@@ -354,7 +355,7 @@ impl Deciding<'_> {
         (classes, favourable): (&[String], usize),
         schema: Option<&Schema>,
     ) -> Result<(Whom, usize), FieldError> {
-        let number = |name: &str| classes.iter().position(|class| class == name);
+        let number = |name: &str| place_of(classes, name);
         let name = threshold.name.as_str();
         if name.is_empty() {
             return Ok((None, favourable));

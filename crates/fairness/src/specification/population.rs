@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::unused;
 use crate::certify::parts::Part;
 use crate::population::PLAUSIBLE;
+use probity_data::numbers::place_of;
 use probity_run::specification::FieldError;
 
 /// Number of rows that a predictor is asked about where nothing is said: each costs as many answers
@@ -79,7 +80,7 @@ impl PopulationSpecification {
         let Some(named) = &self.favourable else {
             return Ok(classes.len().saturating_sub(1));
         };
-        let place = classes.iter().position(|class| class == named);
+        let place = place_of(classes, named);
         place.ok_or_else(|| {
             let expected = format!("one of the classes {}", classes.join(", "));
             FieldError::new("population.favourable", format!("'{named}'"), expected)

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Condition, People, named};
 use crate::error::IndirectError;
+use probity_data::numbers::place_of;
 use probity_data::schema::Schema;
 use probity_data::schema::SchemaError;
 use probity_fairness::group::GroupError;
@@ -224,7 +225,7 @@ impl ProtectedAttribute {
         let value = match value {
             None => None,
             Some(value) => {
-                let place = groups.labels.iter().position(|label| label == value);
+                let place = place_of(&groups.labels, value);
                 let place = place.ok_or_else(|| {
                     let expected = format!("a value of {attribute}: {}", groups.labels.join(", "));
                     FieldError::new(field, name, expected)

@@ -8,6 +8,7 @@ use super::sources::{Sources, Weight};
 use super::{Condition, Decisions, People};
 use crate::error::IndirectError;
 use probity_data::named_schema::named_schema;
+use probity_data::numbers::place_of;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_fairness::group::grouping::AttributeGroups;
@@ -368,7 +369,7 @@ fn favourable_class(named: Option<&str>, classes: &[String]) -> Result<usize, Fi
     match named {
         None => Ok(classes.len().saturating_sub(1)),
         Some(named) => {
-            let place = classes.iter().position(|class| class == named);
+            let place = place_of(classes, named);
             place.ok_or_else(|| {
                 let expected = format!("one of {}", classes.join(", "));
                 FieldError::new("favourable", named, expected)
