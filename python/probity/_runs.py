@@ -216,9 +216,15 @@ def situations(
     of the group. `probity.options("situations")` lists the other options, such as `k`, and `reference`,
     the groups with which members are compared in place of everybody else, such as `race=white`.
 
-    `summary["groups"]` says what was found; every member is in the file `persons.csv` of the run.
+    `summary["groups"]` says what was found; every member is in the file `persons.csv` of the run. With an
+    `engine`, as in `probity.audit`, its workers look for the people around the members.
     """
     given = Description(label, schema, classes, ignore, gives)
+    if (sharded := ShardedRun.split_from(options)) is not None:
+        described = {name: value for name, value in vars(given).items() if name != "favourable"}
+        options.update(described, counterfactuals=counterfactuals, protected=protected)
+        compared: Run = sharded.perform(situations, (model, data), options)
+        return compared
     return _compare_people("situations", model, data, protected, given, counterfactuals, options)
 
 

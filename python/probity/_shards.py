@@ -166,9 +166,9 @@ def _make_sendable(argument: Any) -> Any:
 
 def _make_option_sendable(name: str, value: Any) -> Any:
     """Makes of an option what can be sent to workers: of a schema its text, of other files an absolute
-    path."""
+    path, of anything else what `_make_sendable` makes of an argument."""
     if not is_path(value):
-        return value
+        return _make_sendable(value)
     named = os.fspath(value)
     if "\n" in named or not os.path.isfile(named):
         return value

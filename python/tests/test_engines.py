@@ -201,6 +201,19 @@ def test_comparisons_and_knn_are_cut_as_well(engine, people, tmp_path):
     assert untimed(whole.summary) == untimed(cut.summary)
 
 
+def test_situations_are_cut_as_well(engine, people, tmp_path):
+    asked = dict(protected=["sex=f"], label="hired", k=20, favourable="yes", progress=False)
+    persons = lambda run: (run.directory / "persons.csv").read_bytes()
+    for number, model in enumerate([None, decide]):
+        options = {**asked, "classes": None if model is None else ["no", "yes"]}
+        whole = probity.situations(model, people, out=tmp_path / f"whole-{number}", **options)
+        assert whole.summary["groups"][0]["against"]["cases"] > 0
+        out = tmp_path / f"cut-{number}"
+        cut = probity.situations(model, people, engine=engine, shards=3, out=out, **options)
+        assert untimed(whole.summary) == untimed(cut.summary)
+        assert persons(whole) == persons(cut)
+
+
 def test_what_makes_no_sense_is_refused(people, tmp_path):
     def refused(match, **options):
         with pytest.raises(probity.OptionError, match=match):

@@ -180,6 +180,17 @@ fn comparisons_and_other_analyses_are_the_same_in_shards() {
             4,
         ),
         (
+            "situations",
+            "situations --model demo/model --data demo/people.csv --protected sex=female,origin=west --k 10",
+            5,
+        ),
+        (
+            "drawn",
+            "situations --label --data demo/people.csv --schema people.toml --protected sex=female --k 10 \
+             --counterpart density",
+            3,
+        ),
+        (
             "knn",
             "knn --train train.csv --test test.csv --schema people.toml --sweep 0,1,2 --verdicts csv",
             3,
@@ -211,6 +222,12 @@ fn comparisons_and_other_analyses_are_the_same_in_shards() {
             workspace.read(&format!("{whole}/run.toml")),
             workspace.read(&format!("{cut}/run.toml"))
         );
+        for file in ["persons.csv", "drawn.csv"] {
+            let [one, other] = [&whole, &cut].map(|run| workspace.path(&format!("{run}/{file}")));
+            if one.exists() {
+                assert!(std::fs::read(one).unwrap() == std::fs::read(other).unwrap());
+            }
+        }
         if kind == "knn" {
             let verdicts = |run: &str| {
                 let text = workspace.read(&format!("{run}/verdicts.csv"));

@@ -49,7 +49,6 @@ use super::strategy::{Position, Strategy};
 use super::trial::{Trial, WithSearch};
 use merge::Merge;
 use part::{Part, Start};
-use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::shards::{Shard, ShardFile, ShardFolder, Stage, Worked};
 
@@ -78,10 +77,7 @@ impl<M: Modality> Audit<M> {
         let (specification, record) = (self.specification(), self.record());
         specification.expect_divisible()?;
         let mut named = specification.clone();
-        if let Some(PredictorSource::Memory(name)) = &mut named.predictor.source {
-            // Each process has a name of its own for it; its hash says which it is.
-            "model".clone_into(name);
-        }
+        named.predictor = named.predictor.for_all_processes();
         Ok(ShardFolder::for_run(path, &named, record)?)
     }
 

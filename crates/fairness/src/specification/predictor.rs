@@ -265,6 +265,16 @@ impl PredictorSpecification {
         })
     }
 
+    /// Returns the predictor by a name that all processes have for it: each has one of its own for a model
+    /// in its memory, and the hash of that says which it is.
+    pub fn for_all_processes(&self) -> PredictorSpecification {
+        let mut named = self.clone();
+        if let Some(PredictorSource::Memory(name)) = &mut named.source {
+            "model".clone_into(name);
+        }
+        named
+    }
+
     /// The options that open the predictor, its schema read; `None` where none is named.
     ///
     /// # Errors

@@ -547,8 +547,11 @@ impl OpenedRun for CounterpartTest {
         Some(self.opened.record())
     }
 
-    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+    fn remark(&self, observer: &dyn Observer) {
         self.opened.remark_to(observer);
+    }
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let matchings = self.matchings(&watched(observer, "match"))?;
         let Some(directory) = target.directory() else {
             return Ok(self.summary(&matchings, None));

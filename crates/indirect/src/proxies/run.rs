@@ -251,8 +251,11 @@ impl OpenedRun for ProxySearch {
         Some(self.opened.record())
     }
 
-    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+    fn remark(&self, observer: &dyn Observer) {
         self.opened.remark_to(observer);
+    }
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let summary = self.run(&watched(observer, "proxies"))?;
         if let Some(directory) = target.directory() {
             directory.write_whole(&self.specification, self.opened.record(), &summary)?;

@@ -25,7 +25,7 @@
 //! Wald's interval, which the papers use, calls a difference of 1 of 1 against 0 of 1 significant:
 //! both of its variances are estimated as 0. It is there to repeat what they printed.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -98,7 +98,7 @@ pub struct Counterfactual<'a> {
 }
 
 /// The people around a person, of one side.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Neighbourhood {
     /// The number of those who were decided unfavourably.
     pub unfavourable: u32,
@@ -106,9 +106,6 @@ pub struct Neighbourhood {
     pub of: u32,
     /// The mean distance of those who are around the person.
     pub distance: f64,
-    /// The row of the nearest one, beside the person.
-    #[serde(skip)]
-    pub nearest: Option<u32>,
 }
 
 impl Neighbourhood {
@@ -119,16 +116,11 @@ impl Neighbourhood {
 
     fn new(neighbours: &[Neighbour], unfavourable: &[bool]) -> Neighbourhood {
         let is_unfavourable = |it: &&Neighbour| unfavourable[it.row as usize];
-        let nearest = neighbours.iter().min_by(|a, b| {
-            let by_distance = a.distance.total_cmp(&b.distance);
-            by_distance.then(a.row.cmp(&b.row))
-        });
         Neighbourhood {
             unfavourable: neighbours.iter().filter(is_unfavourable).count() as u32,
             of: neighbours.len() as u32,
             distance: neighbours.iter().map(|it| it.distance).sum::<f64>()
                 / neighbours.len().max(1) as f64,
-            nearest: nearest.map(|it| it.row),
         }
     }
 
@@ -139,6 +131,17 @@ impl Neighbourhood {
             ..self
         }
     }
+}
+
+/// The people around a member, of both sides: all that the tests ask about, and all that takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The nearest members.
+    pub own: Neighbourhood,
+    /// The nearest of those with whom members are compared.
+    pub others: Neighbourhood,
+    /// The row of the nearest one of these, beside the counterfactual.
+    pub nearest: Option<u32>,
 }
 
 /// The outcome of the test of one direction.
@@ -161,10 +164,8 @@ pub struct Tested {
 pub struct Situation {
     /// The row of the person.
     pub row: u32,
-    /// The nearest members.
-    pub own: Neighbourhood,
-    /// The nearest of those with whom members are compared.
-    pub others: Neighbourhood,
+    /// The people around them.
+    pub around: Surroundings,
     /// The share of unfavourable decisions among the members, less that among the others.
     pub difference: f64,
     /// Whether members are decided unfavourably more often.
@@ -183,13 +184,28 @@ pub fn compare(
     options: &SituationOptions,
     watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Situation>, IndirectError> {
-    let ProtectedGroup {
-        members, others, ..
-    } = subjects.group;
+    let members = &subjects.group.members;
+    let found = surroundings(subjects, options, 0..members.len(), watch)?;
+    Ok(judge(members, &found, options))
+}
+
+/// Returns who is around each of the group's members of the numbers `members`. What is around a member
+/// does not depend on which others are asked about. `watch` gets how many of them are done, and breaks to
+/// stop.
+///
+/// # Errors
+/// When a side has too few people, or `watch` breaks.
+pub fn surroundings(
+    subjects: &Subjects<'_>,
+    options: &SituationOptions,
+    members: Range<usize>,
+    watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
+) -> Result<Vec<Surroundings>, IndirectError> {
+    let group = subjects.group;
     let k = options.k as usize;
     for (group, people, needed) in [
-        ("the protected group", members.len(), k + 1),
-        ("the other group", others.len(), k),
+        ("the protected group", group.members.len(), k + 1),
+        ("the other group", group.others.len(), k),
     ] {
         if people < needed {
             return Err(IndirectError::TooFew {
@@ -199,24 +215,42 @@ pub fn compare(
             });
         }
     }
-    let own = Group::new(subjects.people, members.clone());
-    let others = Group::new(subjects.people, others.clone());
-    let (done, all) = (AtomicU64::new(0), own.len() as u64);
-    let compared: Result<Vec<Situation>, IndirectError> = own
-        .rows()
+    let own = Group::new(subjects.people, group.members.clone());
+    let others = Group::new(subjects.people, group.others.clone());
+    let (done, all) = (AtomicU64::new(0), members.len() as u64);
+    own.rows()[members]
         .par_iter()
         .map(|&row| {
             let so_far = done.fetch_add(1, Ordering::Relaxed);
             if so_far.is_multiple_of(64) && watch(so_far, all).is_break() {
                 return Err(IndirectError::Interrupted);
             }
-            Ok(situation(subjects, options, (&own, &others), row))
+            Ok(around(subjects, options, (&own, &others), row))
+        })
+        .collect()
+}
+
+/// Tests the situations of all members of a group, in the rows `members`, by who is around them; the
+/// tests of each direction are corrected for being so many.
+pub fn judge(
+    members: &[u32],
+    found: &[Surroundings],
+    options: &SituationOptions,
+) -> Vec<Situation> {
+    let mut situations: Vec<Situation> = members
+        .iter()
+        .zip(found)
+        .map(|(&row, &around)| Situation {
+            row,
+            around,
+            difference: around.own.share() - around.others.share(),
+            negative: tested(around.own, around.others, options),
+            positive: tested(around.others, around.own, options),
         })
         .collect();
-    let mut situations = compared?;
     correct(&mut situations, options.level, |it| &mut it.negative);
     correct(&mut situations, options.level, |it| &mut it.positive);
-    Ok(situations)
+    situations
 }
 
 /// Returns the people nearest to the member `row`: members, and those with whom members are compared.
@@ -250,14 +284,19 @@ fn nearest(
     ]
 }
 
-fn situation(
+fn around(
     subjects: &Subjects<'_>,
     options: &SituationOptions,
     groups: (&Group, &Group),
     row: u32,
-) -> Situation {
+) -> Surroundings {
     let place = row as usize;
     let [own, others] = nearest(subjects, options, groups, row);
+    let nearest = others.iter().min_by(|a, b| {
+        let by_distance = a.distance.total_cmp(&b.distance);
+        by_distance.then(a.row.cmp(&b.row))
+    });
+    let nearest = nearest.map(|it| it.row);
     let mut own = Neighbourhood::new(&own, subjects.unfavourable);
     let decided = match subjects.counterfactual {
         Some(counterfactual) if options.centres => counterfactual.unfavourable,
@@ -270,14 +309,10 @@ fn situation(
             others = others.with_one(counterfactual.unfavourable[place]);
         }
     }
-    let difference = own.share() - others.share();
-    Situation {
-        row,
+    Surroundings {
         own,
         others,
-        difference,
-        negative: tested(own, others, options),
-        positive: tested(others, own, options),
+        nearest,
     }
 }
 
@@ -365,10 +400,13 @@ mod tests {
         // Around 10: members 8, 12 and, equally near, 6 and 14; others 9, 11, and 7 and 13.
         let tenth = found[5];
         assert_eq!(tenth.row, 10);
-        assert_eq!((tenth.own.unfavourable, tenth.own.of), (4, 4));
-        assert_eq!((tenth.others.unfavourable, tenth.others.of), (0, 4));
+        assert_eq!((tenth.around.own.unfavourable, tenth.around.own.of), (4, 4));
+        assert_eq!(
+            (tenth.around.others.unfavourable, tenth.around.others.of),
+            (0, 4)
+        );
         assert_eq!(tenth.difference, 1.0);
-        assert_eq!(tenth.own.nearest, Some(8));
+        assert_eq!(tenth.around.nearest, Some(9));
         // 1 / C(8, 4)
         assert!((tenth.negative.p - 1.0 / 70.0).abs() < 1e-15);
         assert!(tenth.negative.is_significant && !tenth.positive.is_case);
@@ -378,13 +416,13 @@ mod tests {
             ..OPTIONS
         };
         let tenth = compare(&subjects, &by_index, &watch).unwrap()[5];
-        assert_eq!((tenth.own.unfavourable, tenth.own.of), (3, 3));
+        assert_eq!((tenth.around.own.unfavourable, tenth.around.own.of), (3, 3));
         let with_centres = SituationOptions {
             centres: true,
             ..by_index
         };
         let tenth = compare(&subjects, &with_centres, &watch).unwrap()[5];
-        assert_eq!((tenth.own.of, tenth.others.of), (4, 3));
+        assert_eq!((tenth.around.own.of, tenth.around.others.of), (4, 3));
     }
 
     #[test]
@@ -408,8 +446,8 @@ mod tests {
             ..OPTIONS
         };
         let found = compare(&subjects, &options, &watch).unwrap();
-        assert_eq!(found[5].others.nearest, Some(29));
-        assert_eq!(found[5].others.of, 4);
+        assert_eq!(found[5].around.nearest, Some(29));
+        assert_eq!(found[5].around.others.of, 4);
     }
 
     #[test]

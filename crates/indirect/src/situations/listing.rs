@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::compare::{Situation, Tested};
+use super::compare::{Situation, Surroundings, Tested};
 use crate::people::People;
 use probity_run::run_directory::{RunError, write_with};
 use probity_run::spreadsheet::safe;
@@ -48,7 +48,7 @@ fn write_to(out: &mut dyn Write, people: &People, groups: &[GroupPersons]) -> io
     for (group, situations) in groups {
         for situation in situations {
             let row = situation.row as usize;
-            let (own, others) = (situation.own, situation.others);
+            let Surroundings { own, others, .. } = situation.around;
             let mut record = vec![
                 safe(group).into_owned(),
                 people.file_row(row).to_string(),

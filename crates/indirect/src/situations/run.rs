@@ -1,12 +1,13 @@
 //! Situation testing as one call: people and decisions in, a summary out.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::compare::{
-    Counterfactual, Neighbourhood, Situation, SituationOptions, Subjects, Test, Tested, compare,
-    neighbours,
+    Counterfactual, Neighbourhood, Situation, SituationOptions, Subjects, Surroundings, Test,
+    Tested, judge, neighbours, surroundings,
 };
 use super::listing;
 pub use super::specification::SituationsSpecification;
@@ -18,15 +19,20 @@ use crate::people::{
     Ranks,
 };
 use probity_data::table::ReadCounts;
+use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::runner::{
-    Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
+    Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
+use probity_run::shards::{Items, Shard, ShardFolder, Worked, merged, work};
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The largest number of people whom a summary tells of.
 const LISTED: usize = 20;
+
+/// The name of the phase in which people are looked for around members.
+const PHASE: &str = "compare";
 
 /// The content of `summary.json` of a situation test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -291,19 +297,71 @@ impl SituationTest {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Vec<Situation>>, IndirectError> {
-        let members = |group: &ProtectedGroup| group.members.len() as u64;
-        let all: u64 = self.opened.groups.iter().map(members).sum();
-        let mut before = 0;
-        let mut found = Vec::new();
+        Ok(self.judged(&self.surroundings(0..self.members(), watch)?))
+    }
+
+    /// Returns how many members all groups have together.
+    fn members(&self) -> u64 {
+        let groups = self.opened.groups.iter();
+        groups.map(|group| group.members.len() as u64).sum()
+    }
+
+    /// Returns who is around each of `members`, whose numbers go through all groups; `watch` as in
+    /// [`Self::situations`].
+    fn surroundings(
+        &self,
+        members: Range<u64>,
+        watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
+    ) -> Result<Vec<Surroundings>, IndirectError> {
+        let (mut found, mut begins) = (Vec::new(), 0);
         for (place, group) in self.opened.groups.iter().enumerate() {
+            let ends = begins + group.members.len() as u64;
+            let [from, to] = [members.start, members.end]
+                .map(|number| (number.clamp(begins, ends) - begins) as usize);
+            begins = ends;
+            if from == to {
+                continue;
+            }
             let compared = Compared::new(&self.opened, place);
-            let options = self.specification.options();
-            found.push(compare(&compared.subjects(group), &options, &|done, _| {
-                watch(before + done, all)
-            })?);
-            before += members(group);
+            let before = found.len() as u64;
+            found.extend(surroundings(
+                &compared.subjects(group),
+                &self.specification.options(),
+                from..to,
+                &|done, _| watch(before + done, members.end - members.start),
+            )?);
         }
         Ok(found)
+    }
+
+    /// Tests the situations of the members of every group, by who is around all of them.
+    fn judged(&self, mut found: &[Surroundings]) -> Vec<Vec<Situation>> {
+        let options = self.specification.options();
+        let groups = self.opened.groups.iter();
+        let judged = groups.map(|group| {
+            let (own, others) = found.split_at(group.members.len().min(found.len()));
+            found = others;
+            judge(&group.members, own, &options)
+        });
+        judged.collect()
+    }
+
+    /// Writes `found` to `directory`, if there is one, and returns the summary.
+    fn write(
+        &self,
+        directory: Option<&RunDirectory>,
+        found: Vec<Vec<Situation>>,
+    ) -> Result<SituationsSummary, Failure> {
+        let Some(directory) = directory else {
+            return Ok(self.summary(&found, None));
+        };
+        let summary = self.summary(&found, Some(listing::FILE));
+        let groups = self.opened.groups.iter().map(ProtectedGroup::name);
+        let groups: Vec<(String, Vec<Situation>)> = groups.zip(found).collect();
+        listing::write(&directory.file(listing::FILE), &self.opened.people, &groups)?;
+        self.opened.write_drawn(directory)?;
+        directory.write_whole(&self.specification, self.opened.record(), &summary)?;
+        Ok(summary)
     }
 
     /// Returns the summary of `found`, the situations of each group; `persons` is the file of them.
@@ -357,7 +415,7 @@ impl SituationTest {
         let mean = |share: fn(&Situation) -> f64| {
             found.iter().map(share).sum::<f64>() / found.len().max(1) as f64
         };
-        let others_share = mean(|it| it.others.share());
+        let others_share = mean(|it| it.around.others.share());
         let direction = |side: fn(&Situation) -> &Tested, is_against: bool| {
             let count = |is: &dyn Fn(&Situation) -> bool| {
                 found.iter().filter(|situation| is(situation)).count() as u64
@@ -378,13 +436,13 @@ impl SituationTest {
             reference: group.reference.clone(),
             members: self.opened.people.decided(&group.members),
             others: self.opened.people.decided(&group.others),
-            own_share: mean(|it| it.own.share()),
+            own_share: mean(|it| it.around.own.share()),
             others_share,
             drawn: self
                 .opened
                 .drawn_for(place, others_share, &decisions.outcomes(false)),
-            own_distance: mean(|it| it.own.distance),
-            others_distance: mean(|it| it.others.distance),
+            own_distance: mean(|it| it.around.own.distance),
+            others_distance: mean(|it| it.around.others.distance),
             against: direction(|it| &it.negative, true),
             favouring: direction(|it| &it.positive, false),
             persons: self.persons(found, ranks),
@@ -424,7 +482,7 @@ impl SituationTest {
     ) -> Person {
         let row = situation.row as usize;
         let decision = |row: usize| self.opened.people.decisions.name(row);
-        let nearest = situation.others.nearest.map(|other| {
+        let nearest = situation.around.nearest.map(|other| {
             let other = other as usize;
             NearestOther {
                 row: self.opened.people.file_row(other),
@@ -437,8 +495,8 @@ impl SituationTest {
             row: self.opened.people.file_row(row),
             decision: decision(row),
             is_against,
-            own: situation.own,
-            others: situation.others,
+            own: situation.around.own,
+            others: situation.around.others,
             difference: situation.difference,
             p: tested.p,
             q: tested.q,
@@ -471,6 +529,7 @@ impl SituationTest {
 
 impl RunKind for SituationsSpecification {
     const DIRECTORY: Option<&'static str> = None;
+    const IS_DIVISIBLE: bool = true;
 
     fn perform(
         specification: Checked<Self>,
@@ -482,6 +541,37 @@ impl RunKind for SituationsSpecification {
     }
 }
 
+/// The members of a situation test, as items of shards: a test of each is corrected for all of them once
+/// they are put together.
+struct Members<'a> {
+    test: &'a SituationTest,
+    observer: &'a dyn Observer,
+}
+
+impl Items for Members<'_> {
+    type Item = Surroundings;
+    type Error = IndirectError;
+
+    fn count(&self) -> u64 {
+        self.test.members()
+    }
+
+    fn perform(
+        &mut self,
+        items: Range<u64>,
+        done: &mut dyn FnMut(Surroundings),
+    ) -> Result<bool, IndirectError> {
+        let watch = watched(self.observer, PHASE);
+        match self.test.surroundings(items, &watch) {
+            Err(IndirectError::Interrupted) => Ok(false),
+            found => {
+                found?.into_iter().for_each(done);
+                Ok(true)
+            }
+        }
+    }
+}
+
 impl OpenedRun for SituationTest {
     type Kind = SituationsSpecification;
     type Summary = SituationsSummary;
@@ -490,18 +580,41 @@ impl OpenedRun for SituationTest {
         Some(self.opened.record())
     }
 
-    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+    fn remark(&self, observer: &dyn Observer) {
         self.opened.remark_to(observer);
-        let found = self.situations(&watched(observer, "compare"))?;
-        let Some(directory) = target.directory() else {
-            return Ok(self.summary(&found, None));
-        };
-        let summary = self.summary(&found, Some(listing::FILE));
-        let groups = self.opened.groups.iter().map(ProtectedGroup::name);
-        let groups: Vec<(String, Vec<Situation>)> = groups.zip(found).collect();
-        listing::write(&directory.file(listing::FILE), &self.opened.people, &groups)?;
-        self.opened.write_drawn(directory)?;
-        directory.write_whole(&self.specification, self.opened.record(), &summary)?;
-        Ok(summary)
+    }
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        let found = self.situations(&watched(observer, PHASE))?;
+        self.write(target.directory(), found)
+    }
+
+    fn folder(&self, path: &Path) -> Result<ShardFolder, Failure> {
+        let mut named = self.specification.clone();
+        named.predictor = named.predictor.for_all_processes();
+        Ok(ShardFolder::for_run(path, &named, self.opened.record())?)
+    }
+
+    fn work(
+        &self,
+        folder: &ShardFolder,
+        shard: Shard,
+        observer: &dyn Observer,
+    ) -> Result<Worked, Failure> {
+        let test = self;
+        work(&mut Members { test, observer }, folder, shard)
+    }
+
+    fn merge(
+        &self,
+        folder: &ShardFolder,
+        directory: &mut dyn FnMut() -> Result<RunDirectory, Failure>,
+        observer: &dyn Observer,
+    ) -> Result<Merged<Self::Summary>, Failure> {
+        let test = self;
+        let found = merged(&Members { test, observer }, folder)?;
+        let found = found.collect::<Result<Vec<Surroundings>, RunError>>()?;
+        let summary = self.write(Some(&directory()?), self.judged(&found))?;
+        Ok(Merged::Complete(summary))
     }
 }
