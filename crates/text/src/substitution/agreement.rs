@@ -36,6 +36,8 @@ pub(super) struct Setting<'a> {
     is_before_noun: bool,
     /// The article before the term, if it has the right form.
     article: Option<usize>,
+    /// Whether the term begins with the sound of a vowel.
+    is_vowel: Option<bool>,
 }
 
 impl<'a> Setting<'a> {
@@ -47,13 +49,17 @@ impl<'a> Setting<'a> {
         let (first, last) = (words.get(place.start)?, words.get(place.end - 1)?);
         let bytes = first.bytes.start..last.bytes.end;
         let original = words.text.get(bytes.clone())?;
+        // SIKH in a text of capitals is read, not spelled.
+        let heard = if is_upper(original) { spelling } else { original };
+        let is_vowel = sound(heard);
         Some(Setting {
             words,
             place,
             case: case(words, place, original, spelling),
             is_spaced: spelling.contains('-') && original.contains(' ') && !original.contains('-'),
             is_before_noun: words.described(place.end, true).is_some(),
-            article: article(words, place.start, original),
+            article: article(words, place.start, is_vowel),
+            is_vowel,
             bytes,
             original,
         })
@@ -67,7 +73,7 @@ impl<'a> Setting<'a> {
     /// Adds the edits that replace the term by `by`, as the lexicon spells it.
     pub(super) fn edits(&self, by: &str, part: Option<Part>, edits: &mut Vec<Edit>) {
         let written = self.written(by);
-        edits.extend(self.article_before(&written));
+        edits.extend(self.article_before(by));
         let genitive = genitive(self.words, self.place.end, self.original, &written, part);
         if written != self.original {
             edits.push(Edit {
@@ -94,11 +100,12 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Returns the edit of the article before the term, if it has to change before `by`.
+    /// Returns the edit of the article before the term, if it has to change before `by`, as the lexicon
+    /// spells it.
     fn article_before(&self, by: &str) -> Option<Edit> {
         let word = self.words.get(self.article?)?;
         let is_an = sound(by)?;
-        if is_an == sound(self.original)? {
+        if is_an == self.is_vowel? {
             return None;
         }
         let is_upper = word.original == "AN" || word.original == "A" && is_upper(self.original);
@@ -250,14 +257,14 @@ fn sound(term: &str) -> Option<bool> {
     first.map(english::begins_with_vowel_sound)
 }
 
-/// Finds the article before the word at `start`. An article that is wrong before `original` is left
-/// as its writer wrote it.
-fn article(words: &Words, start: usize, original: &str) -> Option<usize> {
+/// Finds the article before the word at `start`, which begins with the sound of a vowel if `is_vowel` says
+/// so. An article that is wrong before it is left as its writer wrote it.
+fn article(words: &Words, start: usize, is_vowel: Option<bool>) -> Option<usize> {
     let before = words.before(start)?;
     let word = words.get(before)?;
     let is_right = match word.plain.as_str() {
-        "a" => sound(original) == Some(false),
-        "an" => sound(original) == Some(true),
+        "a" => is_vowel == Some(false),
+        "an" => is_vowel == Some(true),
         _ => false,
     };
     let is_apart = before + 1 < start || !words.is_glued(before);
