@@ -18,7 +18,7 @@
 //! pairs of values together (Bonferroni), lies above one half.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -128,6 +128,23 @@ impl AttributeEffect {
             let [gain, lose] = of.ways.map(|count| count as f64);
             *nets.entry(of.from).or_default() += (gain - lose) / of.inputs.max(1) as f64;
         }
+        // Whoever has a value that no input has may be worse off all the same: all others lose as them.
+        let held: BTreeSet<usize> = values
+            .iter()
+            .filter(|of| of.inputs > 0)
+            .map(|of| of.value)
+            .collect();
+        let back = |of: &CountedExchange| CountedExchange {
+            from: of.to,
+            to: of.from,
+            inputs: 0,
+            ways: [0, 0],
+        };
+        let unheld = exchanges.iter().filter(|of| !held.contains(&of.to));
+        let unheld: Vec<CountedExchange> = unheld.map(back).collect();
+        exchanges.extend(unheld);
+        let tendencies = tendencies(&exchanges);
+        exchanges.retain(|of| of.inputs > 0 || tendencies[&(of.from, of.to)] > Tendency::Balanced);
         let all_values = values.len() as u64;
         let mut values: Vec<ValueEffect> = values
             .into_iter()
@@ -147,7 +164,6 @@ impl AttributeEffect {
         values.truncate(LISTED);
         values.sort_by(|a, b| b.net.total_cmp(&a.net));
 
-        let tendencies = tendencies(&exchanges);
         exchanges.sort_by_key(|of| Reverse(of.ways.iter().sum::<u64>()));
         exchanges.truncate(LISTED);
         let mut exchanges: Vec<(Tendency, ExchangeEffect)> = exchanges
@@ -257,6 +273,37 @@ mod tests {
         assert_eq!((first.gain.count, first.inputs), (300, 1000));
         let nets: Vec<(&str, f64)> = many.values.iter().map(|of| (&*of.value, of.net)).collect();
         assert_eq!(nets, [("v1", 0.5), ("v0", 0.15), ("v2", -0.145)]);
+    }
+
+    #[test]
+    fn a_value_that_no_input_has_may_be_a_disadvantage() {
+        let names: Vec<String> = ["White", "Native"].map(str::to_owned).into();
+        let value = CountedValue {
+            value: 0,
+            inputs: 175,
+            ways: [0, 175],
+            others: 1,
+        };
+        let exchange = |ways| CountedExchange {
+            from: 0,
+            to: 1,
+            inputs: 175,
+            ways,
+        };
+        let named = || ("race".to_owned(), &names[..]);
+        let effect = AttributeEffect::new(named(), vec![value], vec![exchange([0, 175])]);
+        assert_eq!(effect.tendency, Tendency::OneSided);
+        let first = effect.first().unwrap();
+        assert_eq!(
+            (&*first.from, &*first.to, first.inputs),
+            ("Native", "White", 0)
+        );
+        assert_eq!(effect.exchanges.len(), 2);
+        let unmoved = AttributeEffect::new(named(), Vec::new(), vec![exchange([0, 0])]);
+        assert_eq!(
+            (unmoved.tendency, unmoved.exchanges.len()),
+            (Tendency::None, 1)
+        );
     }
 
     #[test]

@@ -105,6 +105,11 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
         true => String::new(),
         false => format!(" and {} {lose}", percent(of.lose.share)),
     };
+    // Of those whose value no input has, what others would be as them tells.
+    let (first, back) = match back {
+        Some(back) if first.inputs == 0 => (back, None),
+        back => (first, back),
+    };
     let mut said = format!(
         "By {by}{way}: {} {gain} (95\u{a0}% interval {}){}",
         stakes.subject(first),

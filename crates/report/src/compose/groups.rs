@@ -87,9 +87,12 @@ fn compared<'g>(
     let [low, high, value, from, to] = figures.map(|figure| fixed(figure, decimals));
     let interval = format!("95\u{a0}% interval {from} to {to}");
     if gap.value == 0.0 {
-        return format!(
-            "no difference is shown: {low} % of each of the groups{gets} ({interval} points)"
-        );
+        let judged = set.groups.iter().filter(|group| rate(group).is_some());
+        let all = match judged.count() == set.groups.len() {
+            true => "each of the groups",
+            false => "each of the groups that are large enough",
+        };
+        return format!("no difference is shown: {low} % of {all}{gets} ({interval} points)");
     }
     let [lowest, highest] = ends.map(|values| Text::value(&values.join(", ")));
     let said = format!("{low} % of ‘{lowest}’ and {high} % of ‘{highest}’{gets}");

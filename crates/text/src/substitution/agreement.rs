@@ -50,7 +50,11 @@ impl<'a> Setting<'a> {
         let bytes = first.bytes.start..last.bytes.end;
         let original = words.text.get(bytes.clone())?;
         // SIKH in a text of capitals is read, not spelled.
-        let heard = if is_upper(original) { spelling } else { original };
+        let heard = if is_upper(original) {
+            spelling
+        } else {
+            original
+        };
         let is_vowel = sound(heard);
         Some(Setting {
             words,
