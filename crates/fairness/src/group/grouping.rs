@@ -94,6 +94,8 @@ pub struct AttributeGroups {
     pub by: GroupedBy,
     /// The names of the groups.
     pub labels: Vec<String>,
+    /// The group of those whose value is marked as missing, where values may be.
+    pub unknown: Option<u32>,
     min: i32,
     /// The group of each code, from the smallest code.
     of_code: Vec<u32>,
@@ -146,19 +148,35 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
         position,
         name: attribute.name.clone(),
         by: GroupedBy::Values,
-        labels: (min..=max)
-            .map(|code| named(attribute.lowest(code)))
-            .collect(),
+        labels: (min..=max).map(|code| label(attribute, code)).collect(),
+        unknown: unknown(attribute).map(|code| (code - min) as u32),
         min,
         of_code: (0..attribute.levels() as u32).collect(),
     }
 }
 
-/// The name of a group: the empty cell, where that is the marker of missing values, has none.
-fn named(label: String) -> String {
-    match label.is_empty() {
-        true => "(missing)".to_owned(),
-        false => label,
+/// The code of missing values, where some are marked as such and have one.
+fn unknown(attribute: &Attribute) -> Option<i32> {
+    let [(_, last), (_, declared)] = [attribute.domain(), attribute.declared_domain()];
+    (last > declared && !attribute.missing.is_none()).then_some(last)
+}
+
+/// The name of the group of `code` alone. Missing values have the mark that stands for them as a name;
+/// the empty cell is none, and of several marks none is that of all.
+fn label(attribute: &Attribute, code: i32) -> String {
+    let of_code = attribute.lowest(code);
+    if unknown(attribute) != Some(code) {
+        return of_code;
+    }
+    let marks = attribute.missing.marks().iter();
+    let marks: Vec<&str> = marks
+        .map(String::as_str)
+        .filter(|it| !it.is_empty())
+        .collect();
+    match attribute.missing.marks() {
+        [_] if !of_code.is_empty() => of_code,
+        _ if marks.is_empty() => "(missing)".to_owned(),
+        _ => format!("(missing: {})", marks.join(", ")),
     }
 }
 
@@ -193,12 +211,14 @@ fn by_starts(
         .collect();
     for code in last + 1..=max {
         of_code.push(labels.len() as u32);
-        labels.push(named(attribute.decode(code)));
+        labels.push(label(attribute, code));
     }
     AttributeGroups {
         position,
         name: attribute.name.clone(),
         by,
+        unknown: unknown(attribute)
+            .and_then(|_| labels.len().checked_sub(1).map(|last| last as u32)),
         labels,
         min,
         of_code,

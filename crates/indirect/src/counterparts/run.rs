@@ -109,6 +109,8 @@ pub struct GroupCounterparts {
     pub members: Side,
     /// Those with whom they are matched.
     pub others: Side,
+    /// The number of people of whom it is not known whether they are members; they are on neither side.
+    pub unknown: u64,
     /// How good the matching is.
     pub matching: Quality,
     /// The number of halves of the people that were matched again for the intervals; 0 where there
@@ -431,6 +433,7 @@ impl CounterpartTest {
             reference: group.reference.clone(),
             members,
             others,
+            unknown: group.unknown.len() as u64,
             matching: found.matching.quality,
             halves: match found.spreads {
                 Some(_) => self.halves(group),

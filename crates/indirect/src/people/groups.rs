@@ -24,6 +24,9 @@ pub struct ProtectedGroup {
     pub members: Vec<u32>,
     /// The rows of those with whom they are compared, which ascend.
     pub others: Vec<u32>,
+    /// The rows of those of whom it is not known whether they are members, which ascend: the data do not
+    /// say their value. They are on neither side.
+    pub unknown: Vec<u32>,
     /// Whether it was asked for by name, rather than being one of the groups of an attribute.
     pub is_named: bool,
 }
@@ -43,8 +46,18 @@ impl ProtectedGroup {
             reference: Vec::new(),
             members: rows(true),
             others: rows(false),
+            unknown: Vec::new(),
             is_named,
         }
+    }
+
+    /// Returns the group without the people in the rows `unknown`, which ascend, on the other side.
+    #[must_use]
+    pub fn without(mut self, unknown: Vec<u32>) -> ProtectedGroup {
+        self.others
+            .retain(|row| unknown.binary_search(row).is_err());
+        self.unknown = unknown;
+        self
     }
 
     /// Returns whether each of `people` people is a member.
@@ -225,7 +238,10 @@ impl ProtectedAttribute {
         let value = match value {
             None => None,
             Some(value) => {
+                let marks = &schema.attributes[groups.position].missing;
+                let unknown = groups.unknown.filter(|_| marks.holds(value));
                 let place = place_of(&groups.labels, value);
+                let place = place.or(unknown.map(|place| place as usize));
                 let place = place.ok_or_else(|| {
                     let expected = format!("a value of {attribute}: {}", groups.labels.join(", "));
                     FieldError::new(field, name, expected)
@@ -302,7 +318,13 @@ impl ProtectedAttribute {
         if references.is_empty() {
             let groups = values.into_iter().map(|value| {
                 let is_member: Vec<bool> = of_row.iter().map(|it| *it == value).collect();
+                let unknown = self.groups.unknown.filter(|unknown| *unknown != value);
+                let unknown = of_row
+                    .iter()
+                    .zip(0..)
+                    .filter(|(of, _)| Some(**of) == unknown);
                 ProtectedGroup::new(vec![self.condition(value)], &is_member, is_named)
+                    .without(unknown.map(|(_, row)| row).collect())
             });
             return Ok(groups.collect());
         }
@@ -323,6 +345,7 @@ impl ProtectedAttribute {
                 reference: vec![self.condition(other)],
                 members: rows(value),
                 others: rows(other),
+                unknown: Vec::new(),
                 is_named,
             })
             .collect();
@@ -372,7 +395,16 @@ fn intersection(
             .for_each(|(is, of)| *is &= of);
     }
     // Nobody asked for it by name, so that it may be left out where it is small.
-    let mut both = ProtectedGroup::new(conditions.collect(), &is_member, false);
+    let both = ProtectedGroup::new(conditions.collect(), &is_member, false);
+    let may_be = |row: &u32| {
+        let mut groups = groups.iter();
+        groups.all(|group| {
+            let is_in = |rows: &[u32]| rows.binary_search(row).is_ok();
+            is_in(&group.members) || is_in(&group.unknown)
+        })
+    };
+    let unknown: Vec<u32> = both.others.iter().copied().filter(may_be).collect();
+    let mut both = both.without(unknown);
     for group in groups.iter().filter(|group| !group.reference.is_empty()) {
         both.reference.extend(group.reference.iter().cloned());
         both.others

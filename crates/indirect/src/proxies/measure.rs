@@ -84,6 +84,8 @@ pub struct GroupProxies {
     pub members: u64,
     /// The number of all others.
     pub others: u64,
+    /// The number of people of whom it is not known whether they are members; they are left out.
+    pub unknown: u64,
     /// The entropy of being a member, in bits.
     pub entropy: f64,
     /// The area under the ROC curve of the networks.
@@ -201,6 +203,7 @@ impl Sorted {
             protected: conditions.to_vec(),
             members,
             others,
+            unknown: 0,
             entropy,
             columns: self.columns(&is_member, entropy),
             smallest: self.smallest(&teaching, &is_member, whole)?,

@@ -110,6 +110,19 @@ impl ProxySearch {
         })
     }
 
+    /// Sorts the people of `columns` in the `rows` alone.
+    fn sorted(&self, columns: &Columns<'_>, rows: &[u32]) -> Sorted {
+        let scores = columns.scores.map(|of| chosen(of, rows));
+        let is_favoured = columns.is_favoured.map(|of| chosen(of, rows));
+        let columns = Columns {
+            table: &columns.table.select(rows),
+            scores: scores.as_deref(),
+            is_favoured: is_favoured.as_deref(),
+            ..*columns
+        };
+        Sorted::new(&columns, self.specification.options())
+    }
+
     /// Measures all groups; `watch` gets the groups that are done, and all of them, and breaks to
     /// stop.
     ///
@@ -123,24 +136,33 @@ impl ProxySearch {
         let decided = decisions.unfavourable();
         let is_favoured: Vec<bool> = decided.iter().map(|it| !it).collect();
         let is_label = self.specification.is_label();
-        let sorted = Sorted::new(
-            &Columns {
-                table: &self.opened.people.table,
-                schema: &self.schema,
-                places: &self.places,
-                scores: (!is_label).then_some(&decisions.scores[..]),
-                // Outcomes are known of everybody or of nobody.
-                is_favoured: (!is_favoured.is_empty()).then_some(&is_favoured[..]),
-            },
-            self.specification.options(),
-        );
+        let columns = Columns {
+            table: &self.opened.people.table,
+            schema: &self.schema,
+            places: &self.places,
+            scores: (!is_label).then_some(&decisions.scores[..]),
+            // Outcomes are known of everybody or of nobody.
+            is_favoured: (!is_favoured.is_empty()).then_some(&is_favoured[..]),
+        };
+        let sorted = Sorted::new(&columns, self.specification.options());
         let all = self.opened.groups.len() as u64;
         let groups = self.opened.groups.iter().enumerate();
         let groups: Result<Vec<GroupProxies>, ProxiesError> = groups
             .map(|(done, group)| {
                 let watch = |_| watch(done as u64, all);
-                let is_member = group.is_member(self.opened.people.rows());
-                sorted.group(&group.conditions, &is_member, &self.device, &watch)
+                let mut is_member = group.is_member(self.opened.people.rows());
+                if group.unknown.is_empty() {
+                    return sorted.group(&group.conditions, &is_member, &self.device, &watch);
+                }
+                let mut known = [&group.members[..], &group.others].concat();
+                known.sort_unstable();
+                is_member = known.iter().map(|&row| is_member[row as usize]).collect();
+                let sorted = self.sorted(&columns, &known);
+                let found = sorted.group(&group.conditions, &is_member, &self.device, &watch)?;
+                Ok(GroupProxies {
+                    unknown: group.unknown.len() as u64,
+                    ..found
+                })
             })
             .collect();
         let name = |&place: &usize| self.schema.attributes[place].name.clone();
@@ -163,6 +185,10 @@ impl ProxySearch {
             left_out: self.opened.left_out.clone(),
         })
     }
+}
+
+fn chosen<T: Copy>(of_row: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| of_row[row as usize]).collect()
 }
 
 /// Leaves one group of each attribute of two values of which neither was named: telling who has the one

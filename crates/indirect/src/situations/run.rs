@@ -114,6 +114,8 @@ pub struct GroupSituations {
     pub members: Decided,
     /// Those with whom they are compared.
     pub others: Decided,
+    /// The number of people of whom it is not known whether they are members; they are on neither side.
+    pub unknown: u64,
     /// Mean share of unfavourable decisions among the nearest members, over members.
     pub own_share: f64,
     /// Mean share of unfavourable decisions among the nearest others, over members.
@@ -436,6 +438,7 @@ impl SituationTest {
             reference: group.reference.clone(),
             members: self.opened.people.decided(&group.members),
             others: self.opened.people.decided(&group.others),
+            unknown: group.unknown.len() as u64,
             own_share: mean(|it| it.around.own.share()),
             others_share,
             drawn: self

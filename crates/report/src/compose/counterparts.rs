@@ -25,6 +25,9 @@ pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<P
     let mut verdict: Vec<Text> = sentences(found).into_iter().map(Text::from).collect();
     let groups = found.groups.iter();
     verdict.extend(groups.clone().filter_map(|group| unmoved(group, found)));
+    let unknown = groups.clone();
+    let unknown = unknown.map(|group| (&group.protected[..], group.unknown));
+    verdict.extend(left_out::unknown(unknown).into_iter().map(Text::from));
     let asked = Outcomes::asked(found);
     verdict.extend(groups.flat_map(|group| {
         let of = drawn::ForGroup {

@@ -1,7 +1,9 @@
 //! What reading left out of the data, or changed in it, and groups that were left out.
 
-use super::super::model::{BadRows, GroupLeftOut, ReadCounts};
-use super::super::text::{count, counted, listed, read_counts};
+use std::collections::BTreeSet;
+
+use super::super::model::{BadRows, GroupLeftOut, PersonValue, ReadCounts};
+use super::super::text::{Text, count, counted, listed, read_counts};
 use super::counterparts::beside;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
@@ -29,6 +31,28 @@ pub(super) fn bad_rows(bad: &BadRows) -> String {
         counted(bad.rows, "bad row was", "bad rows were"),
         reasons.collect::<Vec<_>>().join(", ")
     )
+}
+
+/// That people of whom it is not known whether they are in one of `groups`, each given by its conditions and
+/// their number, are on neither side.
+pub(super) fn unknown<'a>(groups: impl Iterator<Item = (&'a [PersonValue], u64)>) -> Vec<String> {
+    let of_attributes = groups.filter(|(_, people)| *people > 0);
+    let of_attributes: BTreeSet<(Vec<String>, u64)> = of_attributes
+        .map(|(conditions, people)| {
+            let names = conditions.iter();
+            let names = names.map(|it| Text::value(&it.attribute).to_string());
+            (names.collect(), people)
+        })
+        .collect();
+    let said = of_attributes.into_iter().map(|(names, people)| {
+        let count_on = if people == 1 { "counts on" } else { "count on" };
+        format!(
+            "{} whose {} is not known {count_on} neither side.",
+            counted(people, "person", "people"),
+            listed(&names, "or")
+        )
+    });
+    said.collect()
 }
 
 /// That groups of an attribute were left out because they, or all others, are too few.

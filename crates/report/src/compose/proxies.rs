@@ -15,7 +15,10 @@ const DRAWN: usize = 15;
 /// The verdict and the parts.
 pub(super) fn parts(found: &ProxiesFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     let left_out = left_out::groups(&found.left_out);
-    let said = sentences(found).into_iter().chain(left_out);
+    let unknown = found.groups.iter();
+    let unknown = unknown.map(|group| (&group.protected[..], group.unknown));
+    let unknown = left_out::unknown(unknown);
+    let said = sentences(found).into_iter().chain(unknown).chain(left_out);
     let verdict = said.map(Text::from).collect();
     let mut parts = vec![groups(found)];
     for (place, group) in found.groups.iter().enumerate() {

@@ -28,6 +28,9 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
             count(multiple.discoveries)
         )));
     }
+    let unknown = found.groups.iter();
+    let unknown = unknown.map(|group| (&group.protected[..], group.unknown));
+    verdict.extend(left_out::unknown(unknown).into_iter().map(Text::from));
     verdict.extend(left_out::groups(&found.left_out).map(Text::from));
     verdict.extend(powerless(found).map(Text::from));
     verdict.extend(found.groups.iter().filter_map(apart).map(Text::from));

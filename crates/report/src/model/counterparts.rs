@@ -61,6 +61,9 @@ pub struct CounterpartsOfGroup {
     pub members: CounterpartsSide,
     /// The people with whom the members are compared.
     pub others: CounterpartsSide,
+    /// The number of people of whom it is not known whether they are members; they are on neither side.
+    #[serde(default)]
+    pub unknown: u64,
     /// How good the matching is.
     pub matching: MatchingQuality,
     /// The number of halves of the people that were matched again for the intervals.

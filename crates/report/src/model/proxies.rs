@@ -48,6 +48,9 @@ pub struct ProxiesOfGroup {
     pub members: u64,
     /// The number of all others.
     pub others: u64,
+    /// The number of people of whom it is not known whether they are members; they are left out.
+    #[serde(default)]
+    pub unknown: u64,
     /// The entropy of being a member, in bits.
     pub entropy: f64,
     /// The area under the ROC curve of the networks.

@@ -95,6 +95,9 @@ pub struct SituationsOfGroup {
     pub members: DecidedPeople,
     /// The people with whom the members are compared.
     pub others: DecidedPeople,
+    /// The number of people of whom it is not known whether they are members; they are on neither side.
+    #[serde(default)]
+    pub unknown: u64,
     /// Mean share of unfavourable decisions among the nearest members.
     pub own_share: f64,
     /// Mean share of unfavourable decisions among the nearest others.
