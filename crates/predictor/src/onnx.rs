@@ -9,8 +9,9 @@
 //! and refused where the input has no form for it, or where the graph may take it for a number.
 //! Nothing is scaled here: scaling belongs into the graph.
 //!
-//! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
-//! columns are the classes that the file names; else they are counted ([`counted`]): numbers in
+//! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's, or that of
+//! the class that the output is called by, as in `sgranted` or `i0`, which is how scikit-learn's converter
+//! calls outputs of a class each. The columns are the classes that the file names; else they are counted ([`counted`]): numbers in
 //! ascending order, and words in the schema's order. Of a regressor `[rows]` or
 //! `[rows, 1]`.
 //!
@@ -56,6 +57,8 @@ pub struct OnnxPredictor {
     order: Vec<usize>,
     /// Whether the file does not name its classes, which are taken in the schema's order.
     is_by_order: bool,
+    /// Whether an output of one column is of the first of two classes.
+    is_of_first: bool,
     gives: OutputKind,
     taken: Taken,
     tile: usize,
@@ -82,7 +85,11 @@ impl OnnxPredictor {
         };
         let file = OnnxFile::read(file).map_err(onnx)?;
         let output = output_name(&file.outputs(), options.output.as_deref()).map_err(fail)?;
-        let (order, is_by_order) = class_order(&schema.label, file.classes(&output))?;
+        let named = file.classes(&output);
+        let is_of_first = named
+            .as_deref()
+            .is_some_and(|named| is_of_first(named, &output));
+        let (order, is_by_order) = class_order(&schema.label, named)?;
         let hides_missing = file.hides_missing(&output);
         let mut graph = file.model(&output).map_err(onnx)?;
         let inputs = Inputs::new(&mut graph, schema, options.categories).map_err(fail)?;
@@ -104,6 +111,7 @@ impl OnnxPredictor {
             hides_missing,
             order,
             is_by_order,
+            is_of_first,
             gives: options.gives,
             taken: Taken::default(),
             tile: fixed.unwrap_or(TILE).max(1),
@@ -208,6 +216,7 @@ impl OnnxPredictor {
                 return Err(ModelError::NotFinite { row: row.to_vec() });
             }
             let logits = match *given {
+                [one] if self.is_of_first => &[one, 0.0],
                 [one] => &[0.0, one],
                 _ => given,
             };
@@ -215,7 +224,13 @@ impl OnnxPredictor {
             return Ok(());
         }
         let probabilities = match *given {
-            [score] => of_score(f64::from(score)).to_vec(),
+            [score] => {
+                let mut both = of_score(f64::from(score)).to_vec();
+                if self.is_of_first {
+                    both.reverse();
+                }
+                both
+            }
             _ => given.iter().map(|&p| f64::from(p)).collect(),
         };
         let ordered = self.ordered(&probabilities, f64::next_up);
@@ -371,6 +386,13 @@ impl Predictor for OnnxPredictor {
     }
 }
 
+/// Returns whether an output of one column that is called `output` is of the first of the two classes that
+/// the file calls `named`.
+fn is_of_first(named: &[String], output: &str) -> bool {
+    let of = output.strip_prefix(['s', 'i']);
+    matches!(named, [first, other] if of == Some(first) && first != other)
+}
+
 /// Returns, for each class of the schema, its column, where the file calls the columns `named`.
 /// Whole numbers from 0 that are not the schema's names count the schema's classes; also, whether
 /// names of the schema's are told by nothing but their order.
@@ -437,6 +459,19 @@ pub(crate) fn output_name(outputs: &[Port], named: Option<&str>) -> Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_output_of_one_class_is_told_by_its_name() {
+        let words = |names: [&str; 2]| names.map(str::to_owned);
+        assert!(is_of_first(&words(["granted", "refused"]), "sgranted"));
+        assert!(is_of_first(&words(["0", "1"]), "i0"));
+        for output in ["srefused", "granted", "probabilities"] {
+            assert!(
+                !is_of_first(&words(["granted", "refused"]), output),
+                "{output}"
+            );
+        }
+    }
 
     #[test]
     fn columns_without_names_are_counted() {
