@@ -59,6 +59,8 @@ pub struct OnnxPredictor {
     is_by_order: bool,
     /// Whether an output of one column is of the first of two classes.
     is_of_first: bool,
+    /// Whether the graph decides by something else than its probabilities.
+    decides_by_votes: bool,
     gives: OutputKind,
     taken: Taken,
     tile: usize,
@@ -91,6 +93,7 @@ impl OnnxPredictor {
             .is_some_and(|named| is_of_first(named, &output));
         let (order, is_by_order) = class_order(&schema.label, named)?;
         let hides_missing = file.hides_missing(&output);
+        let decides_by_votes = file.decides_by_votes(&output);
         let mut graph = file.model(&output).map_err(onnx)?;
         let inputs = Inputs::new(&mut graph, schema, options.categories).map_err(fail)?;
         let fixed = graph
@@ -112,6 +115,7 @@ impl OnnxPredictor {
             order,
             is_by_order,
             is_of_first,
+            decides_by_votes,
             gives: options.gives,
             taken: Taken::default(),
             tile: fixed.unwrap_or(TILE).max(1),
@@ -376,6 +380,10 @@ impl Predictor for OnnxPredictor {
             Kind::Integer { .. } | Kind::Numeric { .. } => false,
         });
         of_words.filter_map(entering).collect()
+    }
+
+    fn decides_by_votes(&self) -> bool {
+        self.decides_by_votes
     }
 
     fn classes_by_order(&self) -> Option<ClassesByOrder> {

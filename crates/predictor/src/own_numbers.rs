@@ -30,6 +30,12 @@ pub trait Predictor: Classifier {
         Vec::new()
     }
 
+    /// Returns whether the model's own decisions follow something else than the probabilities that it is
+    /// asked for; by default they do not.
+    fn decides_by_votes(&self) -> bool {
+        false
+    }
+
     /// Returns the classes that the model's outputs are taken for, one after the other, where it
     /// does not name them and they are words; by default it names them.
     fn classes_by_order(&self) -> Option<ClassesByOrder> {

@@ -33,6 +33,11 @@ pub fn remarks(
             words.join("; ")
         ));
     }
+    if predictor.decides_by_votes() {
+        remarks.push(
+            "WARNING: the graph's support vector machine decides by votes, and its probabilities, which are asked for, may say otherwise; of a model in Python its own decisions are asked for".to_owned(),
+        );
+    }
     if let Some(taken) = predictor.classes_by_order() {
         let right = right(table, logits, label.classes.len());
         remarks.push(in_order(&taken, right));

@@ -171,6 +171,18 @@ impl OnnxFile {
         nodes.next().map(label)
     }
 
+    /// Returns whether the output `name` has probabilities of a support vector machine, which decides by
+    /// votes and not by them.
+    pub fn decides_by_votes(&self, name: &str) -> bool {
+        let needed = needed(&self.graph, self.source(name));
+        let places = needed.map_or_else(|_| Vec::new(), |needed| needed.nodes);
+        let mut nodes = places.iter().map(|&place| &self.graph.node[place]);
+        nodes.any(|node| {
+            let is_machine = node.op_type.as_deref() == Some("SVMClassifier");
+            is_machine && !Attributes(node).floats("prob_a").is_empty()
+        })
+    }
+
     /// Returns the names of the classes, in the order of the columns of the output `name`, as far
     /// as the file says them: by the dictionaries of the output, by the classifier that computes
     /// it, or by the labels that another output chooses from.
