@@ -147,7 +147,7 @@ pub(crate) fn rows_as_asked(
 ) -> PyResult<PyArrowType<RecordBatch>> {
     let batch = py.detach(|| -> Result<RecordBatch, Failure> {
         let schema = named_schema(schema)?.schema;
-        let table = Table::read(path, &schema, Labels::Optional)?;
+        let table = Table::read(path, &schema, Labels::Unneeded)?;
         let rows = Rows::new(table.codes(), table.width());
         Ok(RowCells::new(&schema).batch(&schema, rows, &[])?)
     });
@@ -241,7 +241,7 @@ fn classified(directory: &Path, path: &Path) -> Result<(Vec<f32>, usize), Failur
         return classified_texts(&TextModel::load(directory)?, path);
     }
     let model = Model::load(directory)?;
-    let table = Table::read(path, &model.schema, Labels::Optional)?;
+    let table = Table::read(path, &model.schema, Labels::Unneeded)?;
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
     let logits = network.logits(Rows::new(table.codes(), table.width()))?;
     Ok((logits, network.classes()))

@@ -73,6 +73,7 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
         counts.mapped_values,
         counts.skipped_rows,
         counts.unlabelled_rows,
+        counts.unknown_outcomes,
     );
     let text: String = said.iter().map(|said| format!("{said}\n")).collect();
     let text = text.replace('\u{a0}', " ");

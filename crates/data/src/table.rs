@@ -41,6 +41,10 @@ pub struct ReadCounts {
     /// The number of rows left out because their outcome is missing, where outcomes are needed.
     #[serde(skip_serializing_if = "is_none")]
     pub unlabelled_rows: u64,
+    /// The number of rows kept whose outcome the schema does not know, and which count as rows without
+    /// one, where no outcome is needed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unknown_outcomes: u64,
     /// The rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
@@ -138,6 +142,9 @@ pub enum Labels {
     /// The label column is read when it is there. Rows whose outcome is missing are kept, and of use
     /// to nobody who needs the outcome of every row.
     Optional,
+    /// The label column is read when it is there, as with [`Labels::Optional`], but no figure hangs on
+    /// it: a label that the schema does not know is as good as a missing one, and counted.
+    Unneeded,
 }
 
 impl Table {

@@ -133,7 +133,7 @@ fn table_case<'m>(
     let table = Opened::unnamed(Cow::Borrowed(table));
     let (read, model) = ((schema.clone(), layout), Opened::unnamed(model));
     let file = specification.population.file.as_deref();
-    let file = file.map(|file| open_table(file, schema, Labels::Optional));
+    let file = file.map(|file| open_table(file, schema, Labels::Unneeded));
     TableCase::new(read, model, table, protected)?.asking(specification, file.transpose()?)
 }
 

@@ -45,11 +45,13 @@ impl Table {
                     match (answer, schema.label.is_number()) {
                         (Answer::Class(class), _) => classes.push(class),
                         (Answer::Number(target), _) => targets.push(target),
-                        (Answer::Missing, false) => classes.push(MISSING),
-                        (Answer::Missing, true) => targets.push(f64::NAN),
+                        (Answer::Missing | Answer::Unknown, false) => classes.push(MISSING),
+                        (Answer::Missing | Answer::Unknown, true) => targets.push(f64::NAN),
                         (Answer::None, _) => {}
                     }
-                    missing_outcomes += u64::from(answer == Answer::Missing);
+                    let is_missing = matches!(answer, Answer::Missing | Answer::Unknown);
+                    missing_outcomes += u64::from(is_missing);
+                    counts.unknown_outcomes += u64::from(answer == Answer::Unknown);
                     kept_rows.keep(number);
                     counts.rows += 1;
                     counts.mapped_values += mapped;
@@ -112,6 +114,8 @@ enum Answer {
     None,
     /// The label is missing.
     Missing,
+    /// The label is one that the schema does not know, where none is needed.
+    Unknown,
     Class(u32),
     Number(f64),
 }
@@ -125,8 +129,7 @@ struct RowReader<'s> {
     encoders: Vec<Encoder<'s>>,
     columns: Vec<usize>,
     label: Option<usize>,
-    /// Whether a label may be blank.
-    is_optional: bool,
+    labels: Labels,
 }
 
 impl<'s> RowReader<'s> {
@@ -141,9 +144,9 @@ impl<'s> RowReader<'s> {
             columns: attribute_columns(records, schema)?,
             label: match labels {
                 Labels::Required => Some(records.require(&schema.label.name)?),
-                Labels::Optional => records.position(&schema.label.name),
+                Labels::Optional | Labels::Unneeded => records.position(&schema.label.name),
             },
-            is_optional: labels == Labels::Optional,
+            labels,
         })
     }
 
@@ -197,8 +200,11 @@ impl<'s> RowReader<'s> {
             return Ok(known);
         }
         let cell = record.cell(column)?;
-        if label.is_missing(cell) || (cell.is_empty() && self.is_optional) {
+        if label.is_missing(cell) || (cell.is_empty() && self.labels != Labels::Required) {
             return Ok(Answer::Missing);
+        }
+        if self.labels == Labels::Unneeded {
+            return Ok(Answer::Unknown);
         }
         match label.is_number() {
             true => record.target(column).map(Answer::Number),

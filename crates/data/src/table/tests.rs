@@ -308,6 +308,57 @@ fn rows_without_an_outcome_stay_where_only_some_figures_need_one() {
 }
 
 #[test]
+fn unknown_outcomes_are_missing_and_counted_where_none_is_needed() {
+    let text = b"age,sex,income\n40,Male,pending\n41,Female,high.\n42,Male,\n99,Male,pending\n43,Male,low\n";
+    let table = read(text, Labels::Unneeded).unwrap();
+    let outcomes = (0..4).map(|row| table.known_label(row));
+    assert_eq!(outcomes.collect::<Vec<_>>(), [None, Some(1), None, Some(0)]);
+    assert_eq!((table.missing_outcomes(), table.labels()), (2, &[][..]));
+    assert_eq!(
+        table.counts,
+        ReadCounts {
+            rows: 4,
+            skipped_rows: 1,
+            unknown_outcomes: 1,
+            ..ReadCounts::default()
+        }
+    );
+    assert_eq!(table.counts.read(), 5);
+    // They are no bad rows, and a file of others only is as one without outcomes.
+    let skipping = format!("{SCHEMA}\n[format]\nskip_bad_rows = true\n");
+    let skipping = Schema::from_toml(&skipping).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"age,sex,income\n40,Male,pending\nold,Male,low\n")
+        .unwrap();
+    let kept = Table::read(file.path(), &skipping, Labels::Unneeded).unwrap();
+    assert_eq!((kept.rows(), kept.counts.bad_rows.rows), (1, 1));
+    assert_eq!(
+        (kept.counts.unknown_outcomes, kept.missing_outcomes()),
+        (1, 0)
+    );
+    // What has no unknown outcome is read as before.
+    let text = b"age,sex,income\n40,Male,NA\n41,Female,high.\n";
+    let before = read(text, Labels::Optional).unwrap();
+    assert_eq!(read(text, Labels::Unneeded).unwrap(), before);
+    assert!(read(b"age,sex,income\n40,Male,pending\n", Labels::Required).is_err());
+}
+
+#[test]
+fn outcomes_that_are_no_numbers_are_missing_where_none_is_needed() {
+    let (_, attributes) = SCHEMA.split_once("[[attribute]]").unwrap();
+    let label = "name = \"people\"\n[label]\nname = \"wage\"\nkind = \"number\"";
+    let schema = Schema::from_toml(&format!("{label}\n[[attribute]]{attributes}")).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"age,sex,wage\n40,Male,later\n41,Female,2.5\n")
+        .unwrap();
+    let table = Table::read(file.path(), &schema, Labels::Unneeded).unwrap();
+    assert_eq!([0, 1].map(|row| table.known_target(row)), [None, Some(2.5)]);
+    assert_eq!(table.counts.unknown_outcomes, 1);
+    let error = Table::read(file.path(), &schema, Labels::Optional).unwrap_err();
+    assert!(error.to_string().contains("later"), "{error}");
+}
+
+#[test]
 fn a_blank_label_column_is_as_if_it_were_not_there() {
     let blank = b"age,sex,income\n40,Male,\n41,Female, \n";
     let table = read(blank, Labels::Optional).unwrap();

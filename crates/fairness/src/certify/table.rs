@@ -63,7 +63,7 @@ impl Certifiable for CertifiableTable {
     fn open(specification: &CertifySpecification) -> Result<CertifiableTable, AuditError> {
         let reading = (specification.out_of_domain, specification.skip_bad_rows);
         let network = TableNetwork::open(&specification.model, reading)?;
-        let data = network.read(&specification.data, Labels::Optional)?;
+        let data = network.read(&specification.data, Labels::Unneeded)?;
         let model = network.model;
         let schema = &model.value.schema;
         let classes = &schema.label.classes;

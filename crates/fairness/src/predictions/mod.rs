@@ -73,7 +73,7 @@ pub fn predict(
             let reading = (specification.out_of_domain, specification.skip_bad_rows);
             let model = TableModel::open(|| Ok(model), predictor, reading)?;
             let model_sha256 = model.sha256()?;
-            let data = model.read(&specification.data, Labels::Optional)?;
+            let data = model.read(&specification.data, Labels::Unneeded)?;
             let said = model.say(&data.value, device)?;
             let Said {
                 logits,

@@ -207,7 +207,7 @@ impl Proof {
         if let Some(file) = &specification.marginals {
             let reading = (specification.out_of_domain, specification.skip_bad_rows);
             let read = reading_schema(&model.schema, reading)?;
-            let data = open_table(file, &read, Labels::Optional)?;
+            let data = open_table(file, &read, Labels::Unneeded)?;
             record = record.opened("marginals", data.sha256);
             counts = Some(data.value.counts.clone());
             let codes = |attribute: usize| {

@@ -77,16 +77,22 @@ impl OpenedPeople {
         OpenedPeople::of(reader, reader.read(data, device)?, counterfactuals, device)
     }
 
-    /// Reads the people in `data` whatever is known of their outcomes; see [`PeopleReader::read_whoever`].
+    /// Reads the people in `data` with the outcomes that are known; see
+    /// [`PeopleReader::read_with_outcomes`].
     ///
     /// # Errors
     /// See [`IndirectError`].
-    pub fn read_whoever(
+    pub fn read_with_outcomes(
         reader: &PeopleReader,
         data: &Path,
         device: &ComputeDevice,
     ) -> Result<OpenedPeople, IndirectError> {
-        OpenedPeople::of(reader, reader.read_whoever(data, device)?, None, device)
+        OpenedPeople::of(
+            reader,
+            reader.read_with_outcomes(data, device)?,
+            None,
+            device,
+        )
     }
 
     fn of(

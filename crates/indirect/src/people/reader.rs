@@ -141,13 +141,14 @@ impl PeopleReader {
         Ok(groups.collect::<Result<_, _>>()?)
     }
 
-    /// Reads the people in `file`, and what is decided about them on `device`.
+    /// Reads the people in `file`, and what is decided about them on `device`: outcomes matter where
+    /// these are the decisions.
     ///
     /// # Errors
     /// See [`IndirectError`].
     pub fn read(&self, file: &Path, device: &ComputeDevice) -> Result<People, IndirectError> {
         let labels = match self.decider {
-            Decider::Model(..) => Labels::Optional,
+            Decider::Model(..) => Labels::Unneeded,
             Decider::Label => Labels::Required,
         };
         self.read_with(file, device, labels)
@@ -159,6 +160,23 @@ impl PeopleReader {
     /// # Errors
     /// See [`IndirectError`].
     pub fn read_whoever(
+        &self,
+        file: &Path,
+        device: &ComputeDevice,
+    ) -> Result<People, IndirectError> {
+        let labels = match self.decider {
+            Decider::Model(..) => Labels::Unneeded,
+            Decider::Label => Labels::Optional,
+        };
+        self.read_with(file, device, labels)
+    }
+
+    /// Reads the people in `file` as [`PeopleReader::read_whoever`] does, for figures of those whose outcome
+    /// is known, whoever decides: an outcome that the schema does not know is refused.
+    ///
+    /// # Errors
+    /// See [`IndirectError`].
+    pub fn read_with_outcomes(
         &self,
         file: &Path,
         device: &ComputeDevice,
@@ -190,7 +208,7 @@ impl PeopleReader {
                 (table, numbers, file_rows, decisions)
             }
             Decider::Model(model, rule) => {
-                let seen = model.read(file, Labels::Optional)?.value;
+                let seen = model.read(file, labels)?.value;
                 let (own, its) = common_rows(&table, &seen.table);
                 let file_rows = own
                     .iter()

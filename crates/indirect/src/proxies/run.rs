@@ -83,11 +83,8 @@ impl ProxySearch {
     ) -> Result<ProxySearch, ProxiesError> {
         let mut specification = specification.into_inner();
         let reader = PeopleReader::new(&specification.sources())?;
-        // Without a model outcomes are looked at where they are known.
-        let opened = match specification.is_label() {
-            true => OpenedPeople::read_whoever(&reader, &specification.data, device)?,
-            false => OpenedPeople::read(&reader, &specification.data, None, device)?,
-        };
+        // Outcomes are looked at where they are known, whoever decides.
+        let opened = OpenedPeople::read_with_outcomes(&reader, &specification.data, device)?;
         expect_few(&opened.groups)?;
         let folds = specification.folds;
         let mut opened =

@@ -8,7 +8,12 @@ use super::counterparts::beside;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
 pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
-    let mut said = read_counts(data.mapped_values, data.skipped_rows, data.unlabelled_rows);
+    let mut said = read_counts(
+        data.mapped_values,
+        data.skipped_rows,
+        data.unlabelled_rows,
+        data.unknown_outcomes,
+    );
     said.extend(data.bad_rows.as_ref().map(bad_rows));
     said
 }

@@ -35,6 +35,9 @@ pub struct ReadCounts {
     /// Rows whose outcome is missing, left out.
     #[serde(default, skip_serializing_if = "is_none")]
     pub unlabelled_rows: u64,
+    /// Rows kept whose outcome the schema does not know, where none is needed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unknown_outcomes: u64,
     /// Rows with which something is wrong, left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,

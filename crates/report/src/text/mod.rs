@@ -38,8 +38,9 @@ pub(super) fn inputs_or_part(inputs: &str, asked: u64, there: Option<u64>) -> St
 }
 
 /// What reading a table did to values and rows that are not in order: how many values it `mapped` to others,
-/// how many rows it `skipped` for one, and how many are `unlabelled` where an outcome is needed.
-pub fn read_counts(mapped: u64, skipped: u64, unlabelled: u64) -> Vec<String> {
+/// how many rows it `skipped` for one, how many are `unlabelled` where an outcome is needed, and how many
+/// have an `unknown` outcome where none is.
+pub fn read_counts(mapped: u64, skipped: u64, unlabelled: u64, unknown: u64) -> Vec<String> {
     let mut said = Vec::new();
     if mapped > 0 {
         said.push(format!(
@@ -56,6 +57,12 @@ pub fn read_counts(mapped: u64, skipped: u64, unlabelled: u64) -> Vec<String> {
         said.push(format!(
             "{} left out because the outcome is missing.",
             counted(unlabelled, "row was", "rows were")
+        ));
+    }
+    if unknown > 0 {
+        said.push(format!(
+            "{} an outcome that the schema does not know; it counts as missing, as none is needed here.",
+            counted(unknown, "row has", "rows have")
         ));
     }
     said

@@ -149,12 +149,12 @@ impl<'m> TableCase<'m> {
             // Said before the data are read, which may take long.
             TabularDomain::new(schema, &network.model.value.network.layout, &places)?;
         }
-        let read = model.read(&specification.data, Labels::Optional)?;
+        let read = model.read(&specification.data, Labels::Unneeded)?;
         let only = only
             .map(|row| place_of(row, &read.value.table))
             .transpose()?;
         let file = specification.population.file.as_deref();
-        let file = file.map(|file| model.read(file, Labels::Optional));
+        let file = file.map(|file| model.read(file, Labels::Unneeded));
         let network = match model {
             TableModel::Network(network) => network.model,
             TableModel::Predictor(predictor) => {

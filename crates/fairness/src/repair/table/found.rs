@@ -228,7 +228,7 @@ impl Seeds {
         let table = match is_training_data && is_whole && schema == baseline.reading {
             true => Cow::Borrowed(&baseline.table),
             false => {
-                let opened = open_table(file, &schema, Labels::Optional);
+                let opened = open_table(file, &schema, Labels::Unneeded);
                 let opened = opened.map_err(|error| gone(error.to_string()))?;
                 if opened.sha256 != then {
                     return Err(gone(format!("SHA-256 {}, was {then}", opened.sha256)));
