@@ -22,6 +22,11 @@ const ROWS_PER_CODE: usize = 10;
 /// The least number of times that three in four of the codes stand in the file. The far values of a
 /// count, of which the file holds some by chance, are rarer.
 const CODE_ROWS: usize = 5;
+/// The largest number of different whole numbers of a protected column that may be codes although they
+/// leave little of their range out: ages have more.
+const MOST_PROTECTED_CODES: usize = 12;
+/// The least number of rows for each of these, on average: in a few rows there are few ages as well.
+const ROWS_PER_PROTECTED_CODE: usize = 3;
 /// The least number of digits of a whole number that 64 bits may not tell from the next one.
 const LONG: usize = 16;
 /// The multiple of all other numbers from which on one leaves nothing of their differences.
@@ -444,8 +449,12 @@ impl Column {
                     Some(_) => (Vec::new(), numbers.clone()),
                 };
                 // Codes such as 8888 are levels of a list, and marks beside a range.
-                let is_range = !far.is_empty() && !is_list_of(&kept);
-                match of_list(&numbers, words, self.not_whole) {
+                let is_list = |sorted: &[f64]| {
+                    is_list_of(sorted) || self.is_protected && is_list_with_gaps(sorted)
+                };
+                let is_range = !far.is_empty() && !is_list(&kept);
+                let is_list = is_list(&numbers);
+                match of_list(&numbers, words, self.not_whole || !is_list) {
                     Some((kind, said)) if !is_range => (kind, Some(said)),
                     _ => {
                         numbers = kept;
@@ -802,14 +811,14 @@ fn is_whole(number: f64) -> bool {
 }
 
 /// Returns the category that a column of `sorted` numbers is, which `words` spell as long as these
-/// are few; `None` where it is none.
-fn of_list(sorted: &[f64], words: Vec<String>, not_whole: bool) -> Option<(Kind, String)> {
+/// are few; `None` where it is none (`is_no_list`).
+fn of_list(sorted: &[f64], words: Vec<String>, is_no_list: bool) -> Option<(Kind, String)> {
     let (min, max) = (*sorted.first()?, *sorted.last()?);
     let runs = sorted.chunk_by(|a, b| a == b).count();
     // Two spellings of a number, such as 1 and 1.0, are no two levels.
     let (mut levels, left) = merged(words);
     let is_complete = levels.len() == runs;
-    if not_whole || !is_complete || runs < 2 || !is_list_of(sorted) {
+    if is_no_list || !is_complete || runs < 2 {
         return None;
     }
     let value = |word: &String| word.parse::<f64>().unwrap_or_default();
@@ -822,7 +831,12 @@ fn of_list(sorted: &[f64], words: Vec<String>, not_whole: bool) -> Option<(Kind,
     let note = match levels.len() {
         2 => "its two numbers are the levels of a category".to_owned(),
         count => format!(
-            "its {count} numbers, from {min} to {max}, leave most of that range out, so they are the levels of a category; {}",
+            "its {count} numbers, from {min} to {max}, leave {}, so they are the levels of a category; {}",
+            match is_list_of(sorted) {
+                true => "most of that range out",
+                false =>
+                    "some of that range out, and no change of a protected attribute is to make people who have these",
+            },
             match ordered {
                 true => "being evenly spaced they are ordered",
                 false => "set ordered = true if neighbours are alike",
@@ -870,6 +884,18 @@ fn is_list_of(sorted: &[f64]) -> bool {
         _ => 0.0,
     };
     is_list(&runs, span)
+}
+
+/// Returns whether `sorted` whole numbers of a protected column are codes: few, with a number between
+/// them that nobody has. As a range they would be changed into that number, too.
+fn is_list_with_gaps(sorted: &[f64]) -> bool {
+    let [first, .., last] = sorted else {
+        return false;
+    };
+    let codes = different(sorted);
+    (codes as f64) < last - first + 1.0
+        && codes <= MOST_PROTECTED_CODES
+        && sorted.len() >= ROWS_PER_PROTECTED_CODE * codes
 }
 
 /// Returns whether whole numbers that stand in the file so often (`runs`, by value) over a range of

@@ -206,6 +206,57 @@ fn what_a_column_is_is_decided_and_said() {
     );
 }
 
+#[test]
+fn codes_with_gaps_of_a_protected_column_are_levels() {
+    let kind = |codes: &[i32], protected: bool| {
+        let mut text = String::from("race,sex,income\n");
+        for row in 0..60 {
+            let code = codes[row % codes.len()];
+            text += &format!(
+                "{code},{},{}\n",
+                ["f", "m"][row % 2],
+                ["yes", "no"][row / 2 % 2]
+            );
+        }
+        let mut wanted = options();
+        wanted.protected = match protected {
+            true => vec!["race".into()],
+            false => Vec::new(),
+        };
+        let draft = infer(file(&text).path(), &wanted).unwrap();
+        (attribute(&draft, "race").kind.clone(), draft)
+    };
+    let levels = |levels: &[&str], ordered| Kind::Categorical {
+        levels: levels.iter().map(|&level| level.to_owned()).collect(),
+        ordered,
+    };
+    let (races, draft) = kind(&[2, 1, 6, 1], true);
+    assert_eq!(races, levels(&["1", "2", "6"], false));
+    note(
+        &draft,
+        "race",
+        "its 3 numbers, from 1 to 6, leave some of that range out, and no change of a protected attribute is to make people who have these, so they are the levels of a category; set ordered = true",
+    );
+    assert_eq!(kind(&[1, 2, 6], false).0, Kind::Integer { min: 1, max: 6 });
+    assert_eq!(kind(&[1, 3, 5], true).0, levels(&["1", "3", "5"], true));
+    assert_eq!(
+        kind(&[1, 2, 9, 99], true).0,
+        levels(&["1", "2", "9", "99"], false)
+    );
+    assert_eq!(kind(&[1, 2, 3], true).0, Kind::Integer { min: 1, max: 3 });
+    // Ages have more values, or stand in too few rows to tell.
+    let ages: Vec<i32> = (20..32).chain([40]).collect();
+    assert_eq!(kind(&ages, true).0, Kind::Integer { min: 20, max: 40 });
+    let text = "age,sex,income\n40,m,yes\n17,f,no\n30,f,no\n";
+    let mut wanted = options();
+    wanted.protected = vec!["age".into()];
+    let draft = infer(file(text).path(), &wanted).unwrap();
+    assert_eq!(
+        attribute(&draft, "age").kind,
+        Kind::Integer { min: 17, max: 40 }
+    );
+}
+
 /// Returns the notes on a column, or on the file.
 fn said<'d>(draft: &'d Draft, column: &str) -> Vec<&'d str> {
     let notes = draft.notes.iter().filter(|note| note.column == column);
