@@ -7,7 +7,8 @@
 //! number, and for each bin the median of its rows as the number that stands for it; anything else
 //! is `categorical` with its words in order of first appearance, ranges such as `35-44` and `>74` in
 //! their order. Columns of one value, of dates, of free text, that count the rows or name them are
-//! left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; in a table in memory,
+//! left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing, and signs such as
+//! `.`, `<NA>` and a dash but for those of a label; in a table in memory,
 //! whose missing values are nulls, such words are words where a column has no null. Words beside
 //! many numbers, and numbers far away from all others that come again and again, are levels beside
 //! the numbers (`infer::odd`).

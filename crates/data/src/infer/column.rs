@@ -119,7 +119,10 @@ impl Column {
         match &self.given {
             _ if cell.is_empty() => true,
             Some(marks) => marks.iter().any(|mark| mark == cell),
-            None => is_missing(cell) && !is_level(),
+            None if is_missing(cell) => !is_level(),
+            // Classes may be + and -, and what is missing there is told by `is_missing` wherever
+            // labels are read.
+            None => !self.is_label && odd::is_blank_sign(cell) && !is_level(),
         }
     }
 
@@ -195,6 +198,7 @@ impl Column {
     /// In a table in memory (`in_memory`) nulls are missing, and words that look like marks are
     /// words.
     pub fn decided(mut self, options: &InferOptions, in_memory: bool) -> Column {
+        self.take_dashes_back(options);
         let numbers: HashSet<u64> = self.numbers.iter().map(|number| number.to_bits()).collect();
         let others: u64 = self.beside.iter().map(|(_, cells)| cells).sum();
         let is_of_numbers = numbers.len() > MANY && self.numbers.len() as u64 > others;
@@ -207,7 +211,7 @@ impl Column {
         let has_null = self.missing.iter().any(|(mark, _)| mark.is_empty());
         let keeps_words = in_memory && !has_null && !self.is_label && self.given.is_none();
         if keeps_words && (self.is_words || self.order.is_empty()) {
-            let is_word = |mark: &str| mark.chars().any(char::is_alphabetic);
+            let is_word = |mark: &str| may_be_word(mark);
             let (words, marks): (Vec<_>, Vec<_>) = std::mem::take(&mut self.missing)
                 .into_iter()
                 .partition(|(mark, _)| is_word(mark));
@@ -228,6 +232,33 @@ impl Column {
         // Where there is an empty cell, that is what is written: a null to whoever knows nulls.
         self.missing.sort_by_key(|(mark, _)| !mark.is_empty());
         self
+    }
+
+    /// Makes values of dashes that were taken for missing where they say something: where the column
+    /// holds a plus, too, or one other value alone, such as `x`.
+    fn take_dashes_back(&mut self, options: &InferOptions) {
+        let is_plus = |word: &String| word.bytes().all(|byte| byte == b'+');
+        let reason = match &self.order[..] {
+            _ if self.given.is_some() || self.is_label => return,
+            words if words.iter().any(is_plus) => "as the column holds a plus, too",
+            [_] => "as the column holds one other value alone",
+            _ => return,
+        };
+        let (dashes, marks): (Vec<_>, Vec<_>) = std::mem::take(&mut self.missing)
+            .into_iter()
+            .partition(|(mark, _)| odd::is_dash(mark));
+        self.missing = marks;
+        for (dash, cells) in dashes {
+            let said = format!("'{dash}' ({cells} cells) is a level, {reason}");
+            let marks = self.missing.iter().map(|(mark, _)| mark).chain([&dash]);
+            let effect = "if it says that the value is missing";
+            let way = Way::of_column("missing", &self.name, marks, effect);
+            self.notes.push(Note::new(&self.name, said).or(way));
+            self.values += cells as usize;
+            self.is_words = true;
+            self.is_dates = false;
+            self.add(&dash, cells, options);
+        }
     }
 
     /// Turns the words beside the numbers of the column into levels of their own.
@@ -742,12 +773,16 @@ impl Column {
             cells(&self.missing),
             listed(&self.missing)
         );
-        let is_word = |mark: &&String| mark.chars().any(char::is_alphabetic);
         let marks = self.missing.iter().map(|(mark, _)| mark);
-        let words: Vec<&String> = marks.filter(is_word).collect();
+        let words: Vec<&String> = marks.clone().filter(|mark| may_be_word(mark)).collect();
+        let signs: Vec<&String> = marks.filter(|mark| odd::is_blank_sign(mark)).collect();
         // What was said by a person is not asked.
-        if !self.is_words || words.is_empty() || self.given.is_some() {
+        if self.given.is_some() || (signs.is_empty() && (!self.is_words || words.is_empty())) {
             return Some(Note::new(&self.name, said));
+        }
+        if !self.is_words || words.is_empty() {
+            let way = Way::of_column("level", &self.name, signs, "if that is a level");
+            return Some(Note::new(&self.name, said).or(way));
         }
         let name = &self.name;
         if self.is_protected {
@@ -769,6 +804,11 @@ impl Column {
         }
         Some(note)
     }
+}
+
+/// Returns whether a mark of missing values may be a word of the column, such as `NA` of a group.
+fn may_be_word(mark: &str) -> bool {
+    mark.chars().any(char::is_alphabetic) && !odd::is_blank_sign(mark)
 }
 
 /// Adds `cells` to the count of cells that hold `word`.

@@ -1,5 +1,6 @@
-//! Detection of odd cells in a column: numbers far away from all others that stand for something
-//! else, such as 8888, and ranges among words, such as `35-44`.
+//! Detection of odd cells in a column: signs that programs write where there is no value, such as `.`,
+//! numbers far away from all others that stand for something else, such as 8888, and ranges among
+//! words, such as `35-44`.
 
 /// The least number of times that a number which stands for something else occurs in the file.
 const REPEATS: usize = 5;
@@ -10,6 +11,21 @@ const CODES: [f64; 4] = [-1.0, -7.0, -8.0, -9.0];
 const FAR_FROM_RANGES: f64 = 10.0;
 /// The largest number of different words that may stand among ranges.
 const MOST_OTHERS: usize = 5;
+
+/// Returns whether `cell` is a sign that programs and people write where there is no value, and that
+/// names no group of people: `.` of SAS, `<NA>` and `NaT` of pandas, `#N/A` of spreadsheets, `\N` and
+/// `(null)` of databases, a dash.
+pub(super) fn is_blank_sign(cell: &str) -> bool {
+    let is_in_any_case = |sign: &&str| cell.eq_ignore_ascii_case(sign);
+    is_dash(cell)
+        || matches!(cell, "." | "\\N" | "NaT")
+        || ["<NA>", "#N/A", "(null)"].iter().any(is_in_any_case)
+}
+
+/// Returns whether `cell` is a dash or two, which may also be the opposite of a plus or of a tick.
+pub(super) fn is_dash(cell: &str) -> bool {
+    matches!(cell, "-" | "--")
+}
 
 /// Splits `sorted` into the numbers that stand for something else, each with how often it does, and
 /// the others: -1, -7, -8 and -9 among numbers from 0 on, and one digit that is repeated (99, 8888,

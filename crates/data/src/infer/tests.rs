@@ -610,6 +610,70 @@ fn a_mark_that_may_be_a_group_is_asked_about() {
 }
 
 #[test]
+fn signs_of_nothing_are_missing() {
+    let signs = [".", "-", "--", "<NA>", "#N/A", "\\N", "(null)", "NaT"];
+    let drafted = |cells: &[&str], change: &dyn Fn(&mut InferOptions)| {
+        let mut text = String::from("race,sex,income\n");
+        for row in 0..60 {
+            let (sex, income) = (["f", "m"][row % 2], ["yes", "no"][row / 2 % 2]);
+            text += &format!("{},{sex},{income}\n", cells[row % cells.len()]);
+        }
+        let mut wanted = options();
+        wanted.protected = vec!["race".into()];
+        change(&mut wanted);
+        let file = file(&text);
+        let draft = infer(file.path(), &wanted).unwrap();
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        assert_eq!(table.rows(), 60);
+        draft
+    };
+    let as_is: &dyn Fn(&mut InferOptions) = &|_| {};
+    let marks = |draft: &Draft| attribute(draft, "race").missing.marks().join(" ");
+    for sign in signs {
+        let draft = drafted(&["W", "B", sign], as_is);
+        assert_eq!(
+            (levels(&draft, "race").as_str(), marks(&draft).as_str()),
+            ("W|B", sign)
+        );
+        let said = note(&draft, "race", "20 of its 60 cells count as missing");
+        assert!(!said.said.contains("may be a group"), "{said:?}");
+        assert!(commands(said)[0].starts_with("--level "), "{said:?}");
+        // A person decides.
+        let draft = drafted(&["W", "B", sign], &|options| {
+            options.level.insert("race".into(), vec![sign.into()]);
+        });
+        assert_eq!(levels(&draft, "race"), format!("W|B|{sign}"));
+        let draft = drafted(&["W", "B", sign], &|options| {
+            options.missing.insert("race".into(), Vec::new());
+        });
+        assert_eq!(levels(&draft, "race"), format!("W|B|{sign}"));
+    }
+    let draft = drafted(&["1", "2", "."], as_is);
+    assert_eq!(
+        (levels(&draft, "race").as_str(), marks(&draft).as_str()),
+        ("1|2", ".")
+    );
+    // Words that may be those of a group stay, and so does a dash that says something.
+    let words = ["W", "B", "None", "missing", "n.a.", "unknown", "Nat"];
+    assert_eq!(levels(&drafted(&words, as_is), "race"), words.join("|"));
+    for (cells, expected) in [
+        (&["+", "-"][..], "+|-"),
+        (&["-", "0", "++", "+", "--"], "0|++|+|-|--"),
+        (&["x", "-"], "x|-"),
+        (&["1", "-"], "1|-"),
+    ] {
+        let draft = drafted(cells, as_is);
+        assert_eq!(levels(&draft, "race"), expected);
+        assert!(attribute(&draft, "race").missing.is_none());
+        let said = note(&draft, "race", "is a level, as the column holds");
+        assert!(commands(said)[0].contains("--missing race=-"), "{said:?}");
+    }
+    let outcomes = people(|row| ["W", "B"][row % 2], |row| ["+", "-", "."][row % 3]);
+    let draft = infer(file(&outcomes).path(), &options()).unwrap();
+    assert_eq!(draft.schema.label.classes.len(), 3);
+}
+
+#[test]
 fn outcomes_that_are_missing_are_no_classes() {
     let race = |row: usize| ["W", "B"][row % 2];
     let outcome = |row: usize| ["yes", "no", "NA", "?", "yes", "no", "no", "no"][row % 8];
