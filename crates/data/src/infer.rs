@@ -386,7 +386,7 @@ fn look(
             answers.look(position, cell);
             match layout.plain(position, name, cell)? {
                 // A mark or a level is what a person typed, as it stands in the file.
-                Some(plain) if !column.is_said_of(cell) => column.look(&plain, options),
+                Some(plain) if !column.is_said_of(cell) => column.look_at_number(&plain, options),
                 Some(_) => column.look(cell, options),
                 None => column.look(cell, options),
             }

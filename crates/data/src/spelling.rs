@@ -4,7 +4,7 @@
 //! decimals: 02139 and 1E5 may be names.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::number_form::NumberForm;
 use super::unicode;
@@ -155,8 +155,9 @@ impl<'a> Levels<'a> {
 }
 
 /// Returns `words` without those that spell a number that another one spells shorter, or as short
-/// and before; and one of those that are left out.
-pub(super) fn merged(words: Vec<String>) -> (Vec<String>, Option<String>) {
+/// and before; and one of those that are left out. All spellings of a number stay where one that
+/// would be left out is among `apart`.
+pub(super) fn merged(words: Vec<String>, apart: &[String]) -> (Vec<String>, Option<String>) {
     let mut shortest: HashMap<u64, usize> = HashMap::new();
     let numbers: Vec<_> = words.iter().map(|word| plain_number(word)).collect();
     for (at, number) in numbers.iter().enumerate() {
@@ -167,7 +168,18 @@ pub(super) fn merged(words: Vec<String>) -> (Vec<String>, Option<String>) {
             }
         }
     }
-    let is_kept = |at: usize| numbers[at].is_none_or(|number| shortest[&number.to_bits()] == at);
+    let spelt = numbers.iter().enumerate();
+    let all_stay: HashSet<u64> = spelt
+        .filter_map(|(at, number)| Some((at, (*number)?.to_bits())))
+        .filter(|(at, bits)| shortest[bits] != *at && apart.contains(&words[*at]))
+        .map(|(_, bits)| bits)
+        .collect();
+    let is_kept = |at: usize| {
+        numbers[at].is_none_or(|number| {
+            let bits = number.to_bits();
+            shortest[&bits] == at || all_stay.contains(&bits)
+        })
+    };
     let (kept, left): (Vec<_>, Vec<_>) = words
         .into_iter()
         .enumerate()
@@ -177,6 +189,21 @@ pub(super) fn merged(words: Vec<String>) -> (Vec<String>, Option<String>) {
         kept.into_iter().map(word).collect(),
         left.into_iter().map(word).next(),
     )
+}
+
+/// Returns two of `words` that differ in zeros behind decimals alone, such as 1.1 and 1.10, which may be
+/// two codes; 1 and 1.0 are none.
+pub(super) fn with_zeros_behind(words: &[String]) -> Option<[&str; 2]> {
+    let mut first: HashMap<u64, &str> = HashMap::new();
+    words.iter().find_map(|word| {
+        let number = plain_number(word).filter(|number| number.fract() != 0.0)?;
+        let other = *first.entry(number.to_bits()).or_insert(word);
+        match other.len() > word.len() {
+            _ if other == word => None,
+            true => Some([word, other]),
+            false => Some([other, word]),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -305,10 +332,29 @@ mod tests {
 
     #[test]
     fn the_shortest_spelling_stays() {
-        let (kept, left) = merged(words(&["0.0", "many", "1", "0", "1.0", "01", "1E0"]));
+        let (kept, left) = merged(words(&["0.0", "many", "1", "0", "1.0", "01", "1E0"]), &[]);
         assert_eq!(kept, ["many", "1", "0", "01", "1E0"]);
         assert_eq!(left.as_deref(), Some("0.0"));
-        let (kept, left) = merged(words(&["0.0", "1.0"]));
+        let (kept, left) = merged(words(&["0.0", "1.0"]), &[]);
         assert_eq!((kept, left), (words(&["0.0", "1.0"]), None));
+        let codes = words(&["1.10", "1.1", "2", "2.0", "1.100"]);
+        let (kept, left) = merged(codes.clone(), &words(&["1.1", "2"]));
+        assert_eq!((kept, left), (words(&["1.1", "2"]), Some("1.10".into())));
+        let (kept, left) = merged(codes, &words(&["1.10", "1.1", "2"]));
+        let expected = words(&["1.10", "1.1", "2", "1.100"]);
+        assert_eq!((kept, left), (expected, Some("2.0".into())));
+    }
+
+    #[test]
+    fn numbers_with_and_without_zeros_behind_decimals_are_told() {
+        for (column, expected) in [
+            (&["2", "1.10", "1.1"][..], Some(["1.1", "1.10"])),
+            (&["1", "1.0", "2.00"], None),
+            (&["1.10", "1.20", "3.00"], None),
+            (&["1.1", "01.10", "x"], None),
+        ] {
+            let column = words(column);
+            assert_eq!(with_zeros_behind(&column), expected, "{column:?}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::odd;
 use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
-use crate::spelling::merged;
+use crate::spelling::{merged, with_zeros_behind};
 use crate::unicode;
 
 /// The number of rows from which on values that all differ are taken for names of rows.
@@ -66,6 +66,8 @@ pub(super) struct Column {
     /// The marks of missing values that a person named for the column, if any.
     given: Option<Vec<String>>,
     levels: Vec<String>,
+    /// Whether words of the column are other ones than the cells of the file.
+    is_respelt: bool,
     is_label: bool,
     is_protected: bool,
     is_merged: bool,
@@ -106,6 +108,7 @@ impl Column {
             numbers: Vec::new(),
             given: options.missing.get(name).cloned(),
             levels: options.level.get(name).cloned().unwrap_or_default(),
+            is_respelt: false,
             is_label: options.label == name,
             is_protected: options.protected.iter().any(|have| have == name),
             is_merged: options.merge.iter().any(|have| have == name),
@@ -130,6 +133,12 @@ impl Column {
     pub fn is_said_of(&self, cell: &str) -> bool {
         let mut said = self.given.iter().flatten().chain(&self.levels);
         said.any(|said| said == cell)
+    }
+
+    /// Takes one cell into account that says a number, `plain`, in another form than programs do.
+    pub fn look_at_number(&mut self, plain: &str, options: &InferOptions) {
+        self.is_respelt = true;
+        self.look(plain, options);
     }
 
     /// Takes one cell into account.
@@ -475,6 +484,7 @@ impl Column {
                 let mut numbers = std::mem::take(&mut self.numbers);
                 numbers.sort_by(f64::total_cmp);
                 let words = std::mem::take(&mut self.order);
+                self.notes.extend(self.said_of_zeros(&words));
                 let (far, kept) = match self.given {
                     None => odd::apart(numbers.clone()),
                     Some(_) => (Vec::new(), numbers.clone()),
@@ -580,7 +590,16 @@ impl Column {
 
     /// Returns the kind of a column of words, some of which `merge` may make others.
     fn of_words(&mut self, merge: &mut BTreeMap<String, String>) -> (Kind, Option<String>) {
-        let (mut levels, left) = merged(std::mem::take(&mut self.order));
+        let words = std::mem::take(&mut self.order);
+        let (mut levels, left) = merged(words.clone(), &self.levels);
+        let are_apart = with_zeros_behind(&levels).is_some();
+        let note = self.said_of_zeros(&words).filter(|_| !are_apart);
+        let is_said = |left: &String| {
+            let said = note.as_ref().map(|note| &note.said);
+            said.is_some_and(|said| said.contains(&quoted(&[left])))
+        };
+        let left = left.filter(|left| !is_said(left));
+        self.notes.extend(note);
         self.join_alike(&mut levels, merge, "levels");
         let (levels, ordered) = match odd::ranges(&levels) {
             Some(found) => self.in_order(found),
@@ -726,6 +745,20 @@ impl Column {
         self.named.extend(far);
     }
 
+    /// Returns the note on numbers of `words`, all of the column or the first ones, that differ in zeros
+    /// behind their decimals alone: 1.1 and 1.10 may be two codes.
+    fn said_of_zeros(&self, words: &[String]) -> Option<Note> {
+        let [short, long] = with_zeros_behind(words)?;
+        let said = format!("'{short}' and '{long}' are taken for one number");
+        let note = Note::new(&self.name, said);
+        let effect = "makes levels of them all, if they are codes";
+        let way = || Way::of_column("level", &self.name, words, effect);
+        Some(match self.too_many_words || self.is_respelt {
+            true => note,
+            false => note.or(way()),
+        })
+    }
+
     /// Returns the note on many whole numbers in a column whose name suggests codes, such as those
     /// of places: their order means nothing.
     fn said_of_codes(&self, numbers: &[f64]) -> Option<Note> {
@@ -856,7 +889,7 @@ fn of_list(sorted: &[f64], words: Vec<String>, is_no_list: bool) -> Option<(Kind
     let (min, max) = (*sorted.first()?, *sorted.last()?);
     let runs = sorted.chunk_by(|a, b| a == b).count();
     // Two spellings of a number, such as 1 and 1.0, are no two levels.
-    let (mut levels, left) = merged(words);
+    let (mut levels, left) = merged(words, &[]);
     let is_complete = levels.len() == runs;
     if is_no_list || !is_complete || runs < 2 {
         return None;

@@ -74,6 +74,56 @@ fn spellings_of_a_number_are_one_level() {
 }
 
 #[test]
+fn codes_that_are_one_number_are_told_of_and_kept_apart() {
+    let drafted = |codes: &[&str], level: &[&str]| {
+        let mut text = String::from("grade,sex,income\n");
+        for row in 0..40 {
+            let (sex, income) = (["f", "m"][row % 2], ["yes", "no"][row / 2 % 2]);
+            text += &format!("{},{sex},{income}\n", codes[row % codes.len()]);
+        }
+        let mut wanted = options();
+        if !level.is_empty() {
+            let level = level.iter().map(|&level| level.to_owned()).collect();
+            wanted.level.insert("grade".into(), level);
+        }
+        let file = file(&text);
+        let draft = infer(file.path(), &wanted).unwrap();
+        let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        let rows = 0..codes.len();
+        (draft, rows.map(|row| table.row(row)[0]).collect::<Vec<_>>())
+    };
+    let codes = ["1.1", "1.10", "1.2", "1.9"];
+    let way = "--level grade=1.1,1.10,1.2,1.9";
+    let (draft, _) = drafted(&codes, &[]);
+    let said = note(&draft, "grade", "'1.1' and '1.10' are taken for one number");
+    assert_eq!(commands(said), [way]);
+    let (draft, read) = drafted(&codes, &codes);
+    assert_eq!(levels(&draft, "grade"), "1.1|1.10|1.2|1.9");
+    assert_eq!(read, [0, 1, 2, 3]);
+    assert_eq!(said_of_numbers(&draft), 0);
+    // Beside words they are merged, unless the user names them.
+    let codes = ["1.1", "1.10", "x", "1.100"];
+    let (draft, _) = drafted(&codes, &[]);
+    assert_eq!(levels(&draft, "grade"), "1.1|x");
+    let said = note(&draft, "grade", "'1.1' and '1.10' are taken for one number");
+    assert_eq!(commands(said), ["--level grade=1.1,1.10,x,1.100"]);
+    assert_eq!(said_of_numbers(&draft), 1);
+    let (draft, read) = drafted(&codes, &["1.1", "1.10"]);
+    assert_eq!(levels(&draft, "grade"), "1.1|1.10|x|1.100");
+    assert_eq!((read, said_of_numbers(&draft)), (vec![0, 1, 2, 3], 0));
+    for numbers in [["1", "1.0", "2.5"], ["1.10", "1.20", "2.00"]] {
+        assert_eq!(said_of_numbers(&drafted(&numbers, &[]).0), 0);
+    }
+}
+
+/// Returns how many notes say that the file has two spellings of a number.
+fn said_of_numbers(draft: &Draft) -> usize {
+    let is_said =
+        |note: &&Note| note.said.contains("one number") || note.said.contains("same level");
+    draft.notes.iter().filter(is_said).count()
+}
+
+#[test]
 fn bad_rows_are_left_out_of_the_draft() {
     let text = "age,sex,income\n40,m,yes\n17,f\n999,f,\n30,f,no\n1000,m,no,2\n";
     let file = file(text);
