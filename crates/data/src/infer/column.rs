@@ -15,7 +15,7 @@ use crate::unicode;
 /// The number of rows from which on values that all differ are taken for names of rows.
 pub(super) const MANY: usize = 20;
 /// The largest number of different whole numbers that may be codes of a list.
-const MOST_CODES: usize = 32;
+pub(super) const MOST_CODES: usize = 32;
 /// The least number of rows for each different code, on average: a sample of few rows misses
 /// numbers of a range without gaps as well.
 const ROWS_PER_CODE: usize = 10;
@@ -60,6 +60,8 @@ pub(super) struct Column {
     named: Vec<(String, u64)>,
     is_words: bool,
     not_whole: bool,
+    /// The first cell that is a number or a name, such as 12E1.
+    ten_to: Option<String>,
     is_dates: bool,
     /// The numbers in the order of the file, as long as the column is not of words.
     numbers: Vec<f64>,
@@ -104,6 +106,7 @@ impl Column {
             named: Vec::new(),
             is_words: false,
             not_whole: false,
+            ten_to: None,
             is_dates: true,
             numbers: Vec::new(),
             given: options.missing.get(name).cloned(),
@@ -155,6 +158,9 @@ impl Column {
             Ok(value) if value.is_finite() && !is_name && !is_level => {
                 self.not_whole |= !is_whole(value);
                 self.numeric += 1;
+                if self.ten_to.is_none() && is_ten_to(cell) {
+                    self.ten_to = Some(cell.to_owned());
+                }
                 if !self.is_words {
                     self.numbers.push(value);
                 }
@@ -208,6 +214,7 @@ impl Column {
     /// words.
     pub fn decided(mut self, options: &InferOptions, in_memory: bool) -> Column {
         self.take_dashes_back(options);
+        self.decide_on_ten_to();
         let numbers: HashSet<u64> = self.numbers.iter().map(|number| number.to_bits()).collect();
         let others: u64 = self.beside.iter().map(|(_, cells)| cells).sum();
         let is_of_numbers = numbers.len() > MANY && self.numbers.len() as u64 > others;
@@ -268,6 +275,45 @@ impl Column {
             self.is_dates = false;
             self.add(&dash, cells, options);
         }
+    }
+
+    /// Makes words of a column that holds such as 12E1 and few other values, or is protected: these are
+    /// names of classes and flats rather than powers of ten. Of any other column it notes how they are
+    /// read.
+    fn decide_on_ten_to(&mut self) {
+        // Whoever says that one is a level says what they all are.
+        if self.levels.iter().any(|level| is_ten_to(level)) && !self.is_label {
+            self.is_words = true;
+            self.numbers = Vec::new();
+        }
+        let Some(example) = self
+            .ten_to
+            .take()
+            .filter(|_| !self.is_words && !self.is_label)
+        else {
+            return;
+        };
+        let number: f64 = example.parse().unwrap_or_default();
+        let are_few = self.order.len() <= MOST_CODES || self.is_protected;
+        // Words that never come again would be left out.
+        let come_again = self.order.len() < self.values || self.values < MANY;
+        self.is_words = are_few && come_again && !self.too_many_words;
+        let note = match self.is_words {
+            true => {
+                self.numbers = Vec::new();
+                let said = format!(
+                    "'{example}' is taken for a name, not for {number}, and so are the numbers beside it; write it as {number} if it is one"
+                );
+                Note::new(&self.name, said)
+            }
+            false => {
+                let said = format!("'{example}' is read as {number}");
+                let note = Note::new(&self.name, said);
+                let effect = "makes levels of them all, if that is a name";
+                note.or(Way::of_column("level", &self.name, [&example], effect))
+            }
+        };
+        self.notes.push(note);
     }
 
     /// Turns the words beside the numbers of the column into levels of their own.
@@ -1021,6 +1067,14 @@ fn names_rows(name: &str) -> bool {
         .contains(part)
     };
     lower.is_empty() || is_camel || parts.iter().any(is_part) || lower.starts_with("unnamed")
+}
+
+/// Returns whether `cell` is digits around an E, such as 12E1: few programs write a power of ten so,
+/// without a point and a sign, and people write names so.
+pub(super) fn is_ten_to(cell: &str) -> bool {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    cell.split_once('E')
+        .is_some_and(|(digits, power)| is_digits(digits) && is_digits(power))
 }
 
 pub(super) fn has_leading_zero(cell: &str) -> bool {

@@ -116,6 +116,64 @@ fn codes_that_are_one_number_are_told_of_and_kept_apart() {
     }
 }
 
+#[test]
+fn digits_around_an_e_are_names() {
+    let drafted = |codes: &[&str], others: usize, protected: &[&str], level: &[&str]| {
+        let mut text = String::from("flat,sex,income\n");
+        for row in 0..600 {
+            let at = row % (codes.len() + others);
+            let code = codes
+                .get(at)
+                .map_or(at.to_string(), |&code| code.to_owned());
+            let (sex, income) = (["f", "m"][row % 2], ["yes", "no"][row / 2 % 2]);
+            text += &format!("{code},{sex},{income}\n");
+        }
+        let mut wanted = options();
+        wanted.max_words = 100;
+        wanted.protected = protected.iter().map(|&name| name.to_owned()).collect();
+        if !level.is_empty() {
+            let level = level.iter().map(|&level| level.to_owned()).collect();
+            wanted.level.insert("flat".into(), level);
+        }
+        let file = file(&text);
+        let draft = infer(file.path(), &wanted).unwrap();
+        Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+        draft
+    };
+    let draft = drafted(&["12E1", "7", "120", "1E1"], 0, &[], &[]);
+    assert_eq!(levels(&draft, "flat"), "12E1|7|120|1E1");
+    note(&draft, "flat", "'12E1' is taken for a name, not for 120");
+    // Many values are numbers, unless they are protected or named.
+    let is_integer = |draft: &Draft| matches!(attribute(draft, "flat").kind, Kind::Integer { .. });
+    let draft = drafted(&["12E1", "1E1"], 60, &[], &[]);
+    assert!(is_integer(&draft));
+    let read = note(&draft, "flat", "'12E1' is read as 120");
+    assert_eq!(commands(read), ["--level flat=12E1"]);
+    let draft = drafted(&["12E1", "1E1"], 60, &["flat"], &[]);
+    assert_eq!(levels(&draft, "flat").split('|').count(), 62);
+    let draft = drafted(&["12E1", "1E1"], 60, &[], &["12E1"]);
+    assert_eq!(levels(&draft, "flat").split('|').count(), 62);
+    // Programs write powers of ten with a sign, a point or a small e.
+    for codes in [
+        ["1E+05", "2", "30"],
+        ["1e5", "2", "30"],
+        ["1.5E3", "2", "30"],
+    ] {
+        let draft = drafted(&codes, 0, &[], &[]);
+        assert!(
+            said(&draft, "flat")
+                .iter()
+                .all(|said| !said.contains("name"))
+        );
+    }
+    let mut text = String::from("wage,sex,income\n1E5,m,yes\n");
+    for row in 0..24 {
+        text += &format!("{},{},no\n", 20_000 + 173 * row, ["f", "m"][row % 2]);
+    }
+    let draft = infer(file(&text).path(), &options()).unwrap();
+    note(&draft, "wage", "'1E5' is read as 100000");
+}
+
 /// Returns how many notes say that the file has two spellings of a number.
 fn said_of_numbers(draft: &Draft) -> usize {
     let is_said =

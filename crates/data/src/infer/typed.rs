@@ -1,5 +1,6 @@
 //! A file of text as programs hold tables: with columns of whole numbers, numbers, truths and words.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
-use super::column::has_leading_zero;
+use super::column::{MANY, MOST_CODES, has_leading_zero, is_ten_to};
 use super::error::InferError;
 use super::layout;
 use super::options::InferOptions;
 use crate::read::{BadRows, ReadError, Records};
-use crate::schema::{Encoded, Encoder, Label, Schema, is_missing};
+use crate::schema::{Encoded, Encoder, Kind, Label, Schema, is_missing};
 use crate::source::DataFile;
 use crate::spelling::truth;
 use crate::unicode;
@@ -68,9 +69,9 @@ pub fn typed(
             if is_missing(cell) && !known.holds(cell) {
                 column.words.append_null();
             } else if let Some(plain) = layout.plain(position, &names[position], cell)? {
-                column.append(&plain);
+                column.append(&plain, known);
             } else {
-                column.append(cell);
+                column.append(cell, known);
             }
         }
     }
@@ -109,6 +110,17 @@ impl<'s> Known<'s> {
         matches!(encoded, Some(Ok(Encoded::Code(_))))
             || self.label.is_some_and(|label| label.code(cell).is_some())
     }
+
+    /// Returns whether `cell` is one of the words as it is written; `None` where the schema has no
+    /// such attribute.
+    fn has_word(&self, cell: &str) -> Option<bool> {
+        let attribute = self.attribute.as_ref()?.attribute();
+        let levels = match &attribute.kind {
+            Kind::Categorical { levels, .. } => levels,
+            _ => &attribute.named,
+        };
+        Some(levels.iter().any(|level| level == cell))
+    }
 }
 
 /// A column, and the type that all its values have.
@@ -118,6 +130,10 @@ struct Typed {
     is_number: bool,
     is_truth: bool,
     values: usize,
+    /// Whether a cell is a number or a name, such as 12E1, which no schema tells.
+    has_ten_to: bool,
+    /// The first different values.
+    different: HashSet<String>,
 }
 
 impl Default for Typed {
@@ -128,13 +144,23 @@ impl Default for Typed {
             is_number: true,
             is_truth: true,
             values: 0,
+            has_ten_to: false,
+            different: HashSet::new(),
         }
     }
 }
 
 impl Typed {
-    fn append(&mut self, value: &str) {
+    fn append(&mut self, value: &str, known: &Known<'_>) {
         self.values += 1;
+        if self.different.len() <= MOST_CODES && !self.different.contains(value) {
+            self.different.insert(value.to_owned());
+        }
+        if is_ten_to(value) {
+            let has_word = known.has_word(value);
+            self.has_ten_to |= has_word.is_none();
+            self.is_number = self.is_number && has_word != Some(true);
+        }
         self.is_whole = self.is_whole && value.parse::<i64>().is_ok() && !has_leading_zero(value);
         self.is_number =
             self.is_number && value.parse().is_ok_and(f64::is_finite) && !has_leading_zero(value);
@@ -143,6 +169,10 @@ impl Typed {
     }
 
     fn made(mut self) -> Result<ArrayRef, ArrowError> {
+        // As a draft has it.
+        let different = self.different.len();
+        let are_few = different <= MOST_CODES && (different < self.values || different < MANY);
+        self.is_number &= !(self.has_ten_to && are_few);
         let words: StringArray = self.words.finish();
         let kind = match self.values {
             0 => DataType::Utf8,
@@ -182,6 +212,43 @@ mod tests {
         assert_eq!(truths.iter().collect::<Vec<_>>(), [Some(true), Some(false)]);
         let words = column("word").as_string::<i32>();
         assert_eq!(words.iter().collect::<Vec<_>>(), [None, Some("x")]);
+    }
+
+    /// Digits around an E are words where they are among few, or the schema says so.
+    #[test]
+    fn digits_around_an_e_have_the_type_that_the_schema_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("people.csv");
+        let text = "flat,floor,power,more\n12E1,12E1,1e5,12E1\n7,7,2E+05,1\n";
+        let more: String = (0..60).map(|row| format!("7,7,3,{row}\n")).collect();
+        std::fs::write(&file, text.to_owned() + &more).unwrap();
+        let schema = Schema::from_toml(
+            r#"
+            name = "people"
+            [label]
+            name = "power"
+            classes = ["3", "100000", "200000"]
+            [[attribute]]
+            name = "flat"
+            kind = "categorical"
+            levels = ["12E1", "7"]
+            [[attribute]]
+            name = "floor"
+            kind = "integer"
+            min = 0
+            max = 200
+            "#,
+        )
+        .unwrap();
+        for (schema, is_number) in [
+            (None, [false, false, true, true]),
+            (Some(&schema), [false, true, true, true]),
+        ] {
+            let (batch, _) = typed(&file, &InferOptions::default(), schema).unwrap();
+            let kinds = batch.columns().iter().map(|column| column.data_type());
+            let found: Vec<bool> = kinds.map(|kind| *kind == DataType::Float64).collect();
+            assert_eq!(found, is_number);
+        }
     }
 
     /// Marks of missing values are values where the schema knows them: as levels, as spellings of
