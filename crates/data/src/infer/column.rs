@@ -271,8 +271,8 @@ impl Column {
             let way = Way::of_column("missing", &self.name, marks, effect);
             self.notes.push(Note::new(&self.name, said).or(way));
             self.values += cells as usize;
-            self.is_words = true;
             self.is_dates = false;
+            count(&mut self.beside, &dash, cells);
             self.add(&dash, cells, options);
         }
     }
