@@ -308,7 +308,7 @@ impl TextRecords {
 /// Returns the records of `text`, which is the beginning of a file; the first broken record ends
 /// them.
 pub(crate) fn first_records(text: &[u8], format: &Format) -> Vec<csv::ByteRecord> {
-    let mut reader = builder(format).from_reader(text);
+    let mut reader = builder(format).from_reader(WatchedText::new(text, format).0);
     reader.byte_records().map_while(Result::ok).collect()
 }
 

@@ -41,6 +41,25 @@ fn columns_are_found_by_name_and_rows_counted() {
 }
 
 #[test]
+fn quotes_behind_blanks_are_none_of_the_names() {
+    let text = b"age, \"sex\", \"income\"\n40, \"Male\", \"high.\" \n 17,\t\"Female\",low\n";
+    let table = read(text, Labels::Required).unwrap();
+    assert_eq!(
+        (table.codes(), table.labels()),
+        (&[40, 1, 17, 0][..], &[1, 0][..])
+    );
+    let error = read(
+        b"age, sex, income\n40, \"Male\", \"high\"\n\n41, \"Mal\", low\n",
+        Labels::Required,
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("line 4") && error.contains("'Mal'"),
+        "{error}"
+    );
+}
+
+#[test]
 fn targets_that_are_no_numbers_are_missing_outcomes() {
     let table = Table::new(1, vec![1, 2, 3], Vec::new());
     let some = table.clone().with_targets(vec![0.5, f64::NAN, 2.0]);
