@@ -7,7 +7,7 @@ import os
 from typing import Any, Callable, Iterator, TypeVar
 
 from . import _probity
-from ._errors import ModelError, NameTaken
+from ._errors import ModelError, NameTaken, ProbityError
 from ._files import is_path
 
 _T = TypeVar("_T")
@@ -48,8 +48,9 @@ def name_model(
         raised = named.raised()
         if raised is None:
             raise
-        if not isinstance(raised, Exception):
-            raise raised from None
+        if not isinstance(raised, Exception) or isinstance(raised, ProbityError):
+            # An answer that is refused is no exception of the model.
+            raise raised from raised.__cause__
         raise error from raised
     finally:
         named.release()

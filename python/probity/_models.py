@@ -7,7 +7,7 @@ import hashlib
 import logging
 import threading
 import time
-from typing import Any, Callable, Iterator, Protocol, Sequence
+from typing import Any, Callable, Iterator, Mapping, Protocol, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +48,10 @@ class Model:
         self.gives_numbers = gives == "numbers" or (gives is None and _is_regressor(model))
         #: Whether an answer named the classes.
         self.names_classes = False
+        #: Whether the user says what its outputs are.
+        self._is_said = gives is not None
+        #: Whether its numbers are names of classes; `None` before its first answer.
+        self._are_decisions: bool | None = None
         self._take(model)
         if gives is not None:
             self._gives, self._is_guess = gives, False
@@ -129,21 +133,20 @@ class Model:
     def ask(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
         """Asks for probabilities: a row for each of `frame`, a column for each of the model's
         `classes`; of a regressor one column, its numbers."""
-        output = self._ask(frame)
-        if hasattr(output, "detach"):
-            output = output.detach().cpu().numpy()
-        is_of_first = False
-        if hasattr(output, "columns"):
-            names = [to_word(name) for name in output.columns]
-            output = np.asarray(output)
-            if sorted(names) == sorted(classes):
-                output = output[:, [names.index(name) for name in classes]]
-            is_of_first = len(classes) == 2 and names == [classes[0]]
-            self.names_classes = {*names} <= {*classes}
-        if not self.gives_numbers and _are_words(output):
-            output = _mark_decisions(output, classes)
-            self.names_classes = True
-        values = np.asarray(output, dtype=np.float64)
+        output, is_of_first = self._ask(frame), False
+        try:
+            output, names = _read_columns(output)
+            if names is not None:
+                if sorted(names) == sorted(classes):
+                    output = output[:, [names.index(name) for name in classes]]
+                is_of_first = len(classes) == 2 and names == [classes[0]]
+                self.names_classes = {*names} <= {*classes}
+            if not self.gives_numbers and (_are_words(output) or self._decides(output, classes)):
+                output = _mark_decisions(output, classes)
+                self.names_classes = True
+            values = np.asarray(output, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ModelError(_refuse_answer(output, rows, len(classes), error)) from error
         if self.gives_numbers:
             if values.shape not in ((rows,), (rows, 1)):
                 raise ModelError(
@@ -157,7 +160,8 @@ class Model:
         if values.shape not in ((rows, count), (rows,)) or (values.ndim == 1 and count != 2):
             raise ModelError(
                 f"the model gave an array of shape {values.shape} for {rows} rows of {count} "
-                f"classes; expected ({rows}, {count})" + (f" or ({rows},)" if count == 2 else "")
+                f"classes; expected ({rows}, {count})"
+                + (f" or ({rows},)" if count == 2 else f", or ({rows},) of names of classes")
             )
         if self._is_guess and rows > 1:
             self._expect_logits(values)
@@ -170,6 +174,34 @@ class Model:
             shifted = np.exp(values - values.max(axis=1, keepdims=True))
             values = shifted / shifted.sum(axis=1, keepdims=True)
         return values
+
+    def _decides(self, output: Any, classes: Sequence[str]) -> bool:
+        """Whether `output` are numbers that are names of classes, rather than probabilities.
+
+        Of two classes 0 and 1 may be either. What the first answer is, all are: the rows of a later
+        one may all be of the class 1.
+        """
+        if self._is_said or self._gives != "probabilities" or self._is_guess:
+            return False
+        if self._are_decisions:
+            return True
+        values = np.asarray(output)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim != 1 or values.dtype.kind not in "iufO":
+            return False
+        found = np.unique(values.astype(np.float64))
+        named = {_to_number(name) for name in classes}
+        are_classes = len(found) > 0 and {*found.tolist()} <= named
+        are_decisions = are_classes and (len(classes) > 2 or not {*found.tolist()} <= {0.0, 1.0})
+        if are_decisions and self._are_decisions is False and len(classes) == 2:
+            number = next(to_word(value) for value in found if value not in (0.0, 1.0))
+            raise ModelError(
+                f"the model gave {number}, which is a class, but of the rows by which it is known only 0 "
+                "and 1, which were taken for probabilities; have it give probabilities, or classes as text"
+            )
+        self._are_decisions = are_decisions
+        return are_decisions
 
     def _expect_logits(self, values: np.ndarray) -> None:
         """Refuses outputs that look like probabilities though the network ends in no layer of them."""
@@ -194,11 +226,45 @@ def _are_words(output: Any) -> bool:
 
 def _mark_decisions(decisions: Any, classes: Sequence[str]) -> np.ndarray:
     """Makes probabilities of decisions: 1 of the class that is decided."""
-    words = [to_word(value) for value in np.asarray(decisions).reshape(-1).tolist()]
-    if unknown := {*words} - {*classes}:
+    named = [to_word(value) for value in np.asarray(decisions).reshape(-1).tolist()]
+    # 1 and 1.0 are one class.
+    spelt = {word: spell_class(word, classes) for word in {*named}}
+    if unknown := {*spelt.values()} - {*classes}:
         raise ModelError(f"the model decided '{min(unknown)}', but its classes are {', '.join(classes)}")
-    marks: np.ndarray = np.eye(len(classes))[[classes.index(word) for word in words]]
+    marks: np.ndarray = np.eye(len(classes))[[classes.index(spelt[word]) for word in named]]
     return marks
+
+
+def _read_columns(output: Any) -> tuple[Any, list[str] | None]:
+    """Reads an answer, and the names of its columns if it has them: those of a frame, or the keys of a
+    list of dictionaries, one for each row, as ONNX Runtime gives them."""
+    if hasattr(output, "detach"):
+        output = output.detach().cpu().numpy()
+    if hasattr(output, "columns"):
+        return np.asarray(output), [to_word(name) for name in output.columns]
+    is_listed = isinstance(output, (list, tuple)) or getattr(output, "dtype", None) == object
+    rows = list(output) if is_listed else []
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        return output, None
+    keys = list(rows[0])
+    if any({*row} != {*keys} for row in rows):
+        raise ModelError("the model gave dictionaries of different keys; expected each class in each of them")
+    return np.array([[row[key] for key in keys] for row in rows]), [to_word(key) for key in keys]
+
+
+def _refuse_answer(output: Any, rows: int, count: int, error: Exception) -> str:
+    """Says that an answer cannot be read, and what is expected in its place."""
+    given = f"a {type(output).__name__}"
+    if isinstance(output, tuple):
+        given += f" of {', '.join(type(part).__name__ for part in output[:5])}"
+    shape = f"({rows}, {count})" if count else f"({rows},)"
+    said = (
+        f"the model gave {given} for {rows} rows, which cannot be read ({error}); expected an array of "
+        f"shape {shape}"
+    )
+    if isinstance(output, tuple) and len(output) == 2 and count:
+        said += ". If these are classes and probabilities, have it give the probabilities alone"
+    return said
 
 
 def _is_regressor(model: Any) -> bool:
