@@ -137,6 +137,11 @@ class Data:
                 found[name] = ([word for word in words if word in present], ordered)
         return found
 
+    def list_classes(self, name: str) -> list[str]:
+        """Lists the values that the type of the column `name` lists, whether they occur or not."""
+        values, _ = self._read_categories(name) or ([], False)
+        return [to_word(value) for value in values]
+
     def _read_categories(self, name: str) -> tuple[list[Any], bool] | None:
         """Reads the values that the type of a column lists, where it does, and whether in order."""
         if self.library == "pandas":

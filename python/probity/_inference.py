@@ -9,9 +9,9 @@ from typing import Any, Collection, Mapping, Sequence
 
 from ._errors import OptionError
 from ._files import is_text_file
-from ._frames import Data, Frames, to_word
+from ._frames import Data, Frames, is_missing, to_word
 from ._memory import name_table
-from ._models import Model, Predictor
+from ._models import Model, Predictor, spell_class
 from ._resuming import Notes
 from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema, to_toml
 
@@ -82,7 +82,8 @@ def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str
 def _draft(data: Data | str, options: DraftOptions) -> str:
     """Drafts the schema of data, or of the file of text at a path, and logs what may be wrong."""
     if isinstance(data, Data) and options.favourable is not None:
-        options = replace(options, favourable=data.spell_label(options.label, options.favourable))
+        spelt = data.spell_label(options.label, options.favourable)
+        options = replace(options, favourable=spell_class(spelt, options.classes) if options.classes else spelt)
     with name_table("draft", data if isinstance(data, str) else data.table) as path:
         text, notes = draft_schema(path, options)
     listed = {} if isinstance(data, str) else data.list_categories()
@@ -215,9 +216,10 @@ def infer_model_schema(
         # What is protected is asked about even where the model does not take it.
         taken = {*model.features, *attributes, label}
         others = [name for name in data.table.column_names if name not in taken]
+    completed = [] if label is None or model.gives_numbers else _complete_classes(data, label, known)
     options = DraftOptions(
         label=label,
-        classes=known if label is None and known else [],
+        classes=completed or (known if label is None and known else []),
         protected=attributes,
         ignore=others,
         # Of numbers it is no class of the schema.
@@ -225,6 +227,32 @@ def infer_model_schema(
         number=model.gives_numbers,
     )
     return _draft(data, options)
+
+
+def _complete_classes(data: Data, label: str, known: list[str] | None) -> list[str]:
+    """Completes the classes in the column `label` by the others that are `known`, those of the model, or
+    else, where there is but one, by those that the type of the column lists; empty where nothing is to
+    be completed."""
+    values = data.table.column(label).unique().to_pylist()
+    words = {to_word(value) for value in values if not is_missing(value)} - {""}
+    if not words or (known is None and len(words) > 1):
+        return []
+    if known is None:
+        listed = data.list_classes(label)
+        if len(listed) < 2:
+            raise OptionError(
+                f"the label '{label}' holds one class alone, '{min(words)}'; name those of the model in "
+                "classes=[…], in the order of its outputs"
+            )
+        return listed
+    present = {spell_class(word, known) for word in words}
+    if len(words) == 1 and not present <= {*known}:
+        raise OptionError(
+            f"the classes of the model are {', '.join(known)}, but the label '{label}' holds "
+            f"'{min(words)}' alone; name the model's as the label does in classes=[…], in the order of "
+            "its outputs"
+        )
+    return known if present < {*known} else []
 
 
 def to_sort_key(name: str) -> Any:
