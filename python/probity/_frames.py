@@ -201,12 +201,17 @@ def read_table(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.
 def _to_column(column: Any) -> Any:
     """Turns a column into one that Probity reads: numbers as they are, anything else as words."""
     if isinstance(column, (pa.ChunkedArray, pa.Array)):
+        if getattr(column.type, "extension_name", "") == "pandas.period":
+            return _to_column(column.to_pandas())
         if pa.types.is_dictionary(column.type):
             return _to_words(column.to_pylist())
         return _to_floats(column.to_pylist()) if pa.types.is_decimal(column.type) else column
     kind = column.dtype
     if type(kind).__name__ == "SparseDtype":
         return _to_column(column.sparse.to_dense())
+    if type(kind).__name__ == "PeriodDtype":
+        # A month or a quarter is a date: the day on which it begins.
+        return _to_column(column.dt.to_timestamp())
     if type(kind).__name__ == "CategoricalDtype":
         words = np.array([to_word(value) for value in kind.categories] + [None], dtype=object)
         return pa.array(words[column.cat.codes.to_numpy()], pa.string())

@@ -21,6 +21,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import probity
+from people import people
 
 DRAW = np.random.default_rng(0)
 ROWS = 300
@@ -759,3 +760,18 @@ def test_a_function_whose_classes_are_turned_round_is_warned_of(caplog):
     assert "does not name its classes" not in caplog.text
     rates = [group["accuracy"]["value"] for group in named.summary["sets"][0]["groups"]]
     assert rates == [1.0, 1.0]
+
+
+def test_periods_are_left_out_as_dates_are(caplog):
+    caplog.set_level(logging.INFO, "probity")
+    data = people(60)[["age", "sex", "loan"]]
+    data["month"] = pd.period_range("2020-01", periods=60, freq="M")
+    for given in (data, pa.Table.from_pandas(data)):
+        caplog.clear()
+        assert '"month"' not in probity.infer_schema(given, "loan").replace("ignore", "")
+        assert "month: left out: it holds dates" in caplog.text
+    asked = []
+    probity.groups(
+        lambda frame: asked.append(list(frame.columns)) or np.full(len(frame), 0.5), data, ["sex"], "loan"
+    )
+    assert asked[0] == ["age", "sex"]
