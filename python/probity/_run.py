@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, Generic, TypeVar
+from typing import Any, Callable, Generic, Mapping, TypeVar
 
 from . import _parts, _probity, _process
 from ._errors import OptionError, ProbityError, spell_for_python
@@ -196,13 +196,22 @@ class Runner(Generic[_T]):
     def _write_fields(self, inputs: Inputs) -> str:
         """Writes the fields of the specification as JSON, of which none may be given twice."""
         fields = {**self.options, **inputs}
-        paths = {field["name"]: field["path"] for field in list_options(self._kind)}
+        listed = list_options(self._kind)
+        paths = {field["name"]: field["path"] for field in listed}
         given: dict[str, str] = {}
         for key, value in fields.items():
             for inner in value if isinstance(value, dict) else ("",):
                 name = f"{key}.{inner}".rstrip(".")
                 if (other := given.setdefault(paths.get(name, name), name)) != name:
                     raise OptionError(f"{other} and {name} are one option, which is given twice")
+        for section, field, sign in _LISTS:
+            if not any(each["path"] == f"{section}.{field}" for each in listed):
+                continue
+            for key in (field, f"{section}.{field}"):
+                if fields.get(key) is not None:
+                    fields[key] = _list_settings(fields[key], sign)
+            if isinstance(inner := fields.get(section), dict) and inner.get(field) is not None:
+                fields[section] = {**inner, field: _list_settings(inner[field], sign)}
         return to_json(fields)
 
     def perform(self, inputs: Inputs, predictor: Predictor | None = None, keep: Any = None) -> _T:
@@ -242,6 +251,26 @@ class Runner(Generic[_T]):
             return self._make(directory, (self._folder, keep))
         speed = (predictor.rows, predictor.seconds, seconds) if part.folder is None else None
         return self._make(directory, (self._folder, keep), predictor.given, speed)
+
+
+#: Options that are lists of texts, as the command has them, with the sign between a name and its numbers.
+_LISTS = (("decision", "threshold", ":"), ("groups", "edges", "="))
+
+
+def _list_settings(given: Any, sign: str) -> list[Any]:
+    """Lists settings as texts: one of them, several, or those of a dictionary by name."""
+    if isinstance(given, Mapping):
+        return [f"{to_word(name)}{sign}{_write_numbers(value)}" for name, value in given.items()]
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        given = [given]
+    return [one if isinstance(one, (str, bool)) else _write_numbers(one) for one in given]
+
+
+def _write_numbers(value: Any) -> str:
+    """Writes a number, or several with commas between them."""
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return to_word(value)
+    return ",".join(to_word(one) for one in value)
 
 
 class Explainer(Runner[dict[str, Any]]):

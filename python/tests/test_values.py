@@ -775,3 +775,20 @@ def test_periods_are_left_out_as_dates_are(caplog):
         lambda frame: asked.append(list(frame.columns)) or np.full(len(frame), 0.5), data, ["sex"], "loan"
     )
     assert asked[0] == ["age", "sex"]
+
+
+def test_settings_may_be_numbers_and_dictionaries():
+    data = people(200)[["age", "sex", "loan"]]
+    asked = dict(data=data, protected=["age"], label="loan", classes=["refused", "granted"])
+
+    def kept(**options):
+        run = probity.groups(lambda frame: np.full(len(frame), 0.5), **asked, **options)
+        return {**run.specification["decision"], **run.specification.get("groups", {})}
+
+    for threshold in (0.8, [0.8], "0.8", ["0.8"], np.float64(0.8), {"granted": 0.8}):
+        assert kept(threshold=threshold)["threshold"] in (["0.8"], ["granted:0.8"])
+    assert kept(decision={"threshold": 0.8})["threshold"] == ["0.8"]
+    assert kept(threshold={"refused": 0.4})["threshold"] == ["refused:0.4"]
+    for edges in ({"age": [40, 65]}, ["age=40,65"], "age=40,65", {"age": "40,65"}):
+        assert kept(threshold=0.8, edges=edges)["edges"] == ["age=40,65"]
+    assert kept(threshold=0.8, groups={"edges": {"age": 40.5}})["edges"] == ["age=40.5"]
