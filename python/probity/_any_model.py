@@ -10,7 +10,14 @@ from . import _probity
 from ._errors import OptionError
 from ._files import is_path, locate_schema
 from ._frames import Data, to_word
-from ._inference import Signature, infer_model_schema, infer_schema, list_attributes, list_names
+from ._inference import (
+    Signature,
+    expect_name,
+    infer_model_schema,
+    infer_schema,
+    list_attributes,
+    list_names,
+)
 from ._models import Model, Predictor, spell_class
 from ._networks import take_over, take_over_again
 from ._resuming import Notes
@@ -34,6 +41,7 @@ class Description:
 
     def __post_init__(self) -> None:
         list_names("ignore", self.ignore)
+        expect_name("label", self.label)
         if self.schema is not None and not is_path(self.schema):
             raise OptionError(
                 f"schema is {self.schema!r}, but must be a path, the name of a built-in schema, or TOML"

@@ -51,6 +51,7 @@ def infer_schema(
     line.
     """
     ignored = list_names("ignore", ignore)
+    expect_name("label", label)
     options = DraftOptions(
         label=label,
         classes=[to_word(name) for name in classes],
@@ -124,7 +125,31 @@ def list_names(option: str, names: Any) -> list[str]:
     """Lists the names of columns that an option holds, of which a single one need not be in a list."""
     if names is None or not hasattr(names, "__iter__"):
         raise OptionError(f"{option} is {names!r}, but must be a name, or a list of names")
-    return [names] if isinstance(names, str) else [str(name) for name in names]
+    if isinstance(names, str):
+        return [names]
+    listed = [str(name) for name in names]
+    if not isinstance(names, (list, tuple)) and len({*listed}) < len(listed):
+        # Other libraries take the column itself.
+        raise OptionError(
+            f"{option} is a {type(names).__name__} of values, such as '{listed[0]}', but must be names of "
+            f"columns{_suggest_name(names, '[{!r}]')}"
+        )
+    return listed
+
+
+def expect_name(option: str, name: Any) -> None:
+    """Refuses what is no name of a column, such as the column itself."""
+    if not isinstance(name, str) and hasattr(name, "__iter__"):
+        raise OptionError(
+            f"{option} is a {type(name).__name__}, but must be the name of a column"
+            f"{_suggest_name(name, '{!r}')}"
+        )
+
+
+def _suggest_name(column: Any, form: str) -> str:
+    """Suggests the name of a column that was given in its place, if it has one."""
+    name = getattr(column, "name", None)
+    return f", such as {form.format(name)}" if isinstance(name, str) and name else ""
 
 
 def list_attributes(protected: Any, columns: Collection[str]) -> list[str]:

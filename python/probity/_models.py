@@ -39,6 +39,11 @@ class Model:
         self.is_torch = is_torch_module(model)
         #: Whether its features have `_` where columns have blanks.
         self._has_no_blanks = type(model).__module__.startswith("lightgbm")
+        if isinstance(model, type):
+            raise OptionError(
+                f"model is the class {model.__name__}, but must be an instance of it that was fitted, such "
+                f"as {model.__name__}().fit(…)"
+            )
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
         self._is_guess = False

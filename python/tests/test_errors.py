@@ -68,3 +68,21 @@ def test_errors_name_arguments_of_python():
     schema = probity.infer_schema(FRAME, "loan", protected=["sex"])
     with pytest.raises(probity.DataError, match='outside="skip" leaves such rows out'):
         probity.audit(by_age, FRAME.assign(age=200), schema=schema, gives="logits", **QUICK)
+
+
+def test_what_stands_in_place_of_a_model_or_a_name_is_said():
+    class Rule:
+        def predict(self, frame):
+            return by_age(frame)
+
+    with pytest.raises(probity.OptionError, match="model is the class Rule, but must be an instance"):
+        probity.audit(Rule, FRAME, ["sex"], "loan")
+    for given in ({"protected": FRAME.sex}, {"protected": FRAME.sex.to_numpy()}):
+        with pytest.raises(probity.OptionError, match="protected is a .* of values, such as '(fe)?male', but"):
+            probity.groups(by_age, FRAME, label="loan", **given)
+    with pytest.raises(probity.OptionError, match="label is a Series, but must be the name .* such as 'loan'"):
+        probity.groups(by_age, FRAME, ["sex"], FRAME.loan)
+    with pytest.raises(probity.OptionError, match="label is a Series"):
+        probity.infer_schema(FRAME, FRAME.loan)
+    named = probity.groups(by_age, FRAME, FRAME.columns[[1]], "loan", gives="logits")
+    assert named.specification["protected"] == ["sex"]
