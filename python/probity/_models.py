@@ -260,14 +260,15 @@ def _read_columns(output: Any) -> tuple[Any, list[str] | None]:
 def _refuse_answer(output: Any, rows: int, count: int, error: Exception) -> str:
     """Says that an answer cannot be read, and what is expected in its place."""
     given = f"a {type(output).__name__}"
-    if isinstance(output, tuple):
+    is_pair = isinstance(output, (list, tuple)) and len(output) == 2 != rows
+    if isinstance(output, tuple) or is_pair:
         given += f" of {', '.join(type(part).__name__ for part in output[:5])}"
     shape = f"({rows}, {count})" if count else f"({rows},)"
     said = (
         f"the model gave {given} for {rows} rows, which cannot be read ({error}); expected an array of "
         f"shape {shape}"
     )
-    if isinstance(output, tuple) and len(output) == 2 and count:
+    if is_pair and count:
         said += ". If these are classes and probabilities, have it give the probabilities alone"
     return said
 

@@ -68,7 +68,9 @@ def test_dictionaries_are_read_by_their_keys():
 
 def test_an_answer_that_cannot_be_read_is_no_exception_of_the_model():
     pair = lambda frame: (is_granted(frame), np.stack([probabilities(frame)] * 2, axis=1))
-    with pytest.raises(probity.ModelError, match="^the model gave a tuple of ndarray, ndarray .* alone$"):
-        share(pair, (1, 2))
+    for kind in (tuple, list):
+        said = f"^the model gave a {kind.__name__} of ndarray, ndarray .* alone$"
+        with pytest.raises(probity.ModelError, match=said):
+            share(lambda frame: kind(pair(frame)), (1, 2))
     with pytest.raises(probity.ModelError, match="^the model gave a dict"):
         share(lambda frame: {1: probabilities(frame)}, (1, 2))

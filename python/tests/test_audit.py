@@ -250,7 +250,10 @@ def test_a_run_goes_on_with_the_same_model_and_rows_alone():
         (lambda rows: np.zeros(7), r"shape \(7,\)"),
         (lambda rows: np.full((rows, 2), 0.9), "sum to 1.8"),
         (lambda rows: ["maybe"] * rows, "decided 'maybe', but its classes are no, yes"),
-        (lambda rows: [{}] * rows, "float"),
+        (lambda rows: [{}] * rows, r"shape \(1500, 0\)"),
+        (lambda rows: [{"no": None}] * rows, "NaN as the probability"),
+        (lambda rows: [{"no": []}] * rows, "shape"),
+        (lambda rows: {}, "gave a dict for 1500 rows, which cannot be read"),
     ],
 )
 def test_wrong_answers_are_said(answer, said):

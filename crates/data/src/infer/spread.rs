@@ -1,12 +1,17 @@
 //! Attributes that are spread over several columns, each of which says of one value whether a row
-//! has it: `sex_female` and `sex_male`.
+//! has it: `sex_female` and `sex_male`. Of some rows the value may not be known, and one value may have
+//! no column (as where the first one is dropped): no column holds then.
 
 use std::cmp::Reverse;
 
 use super::column::{MANY, quoted};
-use super::note::{Note, Way};
+use super::note::Note;
 use super::options::InferOptions;
 use crate::spelling::{number, truth};
+
+/// The least number of rows that two columns of one attribute would both hold in if they had nothing to do
+/// with each other: by chance alone there are then none in at most seven of a thousand tables.
+const EXPECTED: f64 = 5.0;
 
 /// The columns in which every row says yes or no.
 pub(super) struct Answers {
@@ -48,44 +53,73 @@ impl Answers {
             if seen.contains(&at) {
                 continue;
             }
-            let Some(group) = group((at, answers), &columns, names) else {
-                continue;
+            let whole = group((at, answers), &columns, names);
+            let (group, how, which) = match whole {
+                Some(group) => (group, "exactly", "of none of its values or of two"),
+                None => match apart((at, answers), &columns, names) {
+                    Some(group) => (group, "at most", "of two of its values"),
+                    None => continue,
+                },
             };
             let all: Vec<&String> = group.iter().map(|&at| &names[at]).collect();
             let said = format!(
-                "{} are one attribute, as exactly one of them holds in every row: to change one alone makes people that cannot be, of none of its values or of two; make them one column of words",
+                "{} are one attribute, as {how} one of them holds in every row: changed alone or together they make people that cannot be, {which}, and shares count these; make them one column of words",
                 quoted(&all)
             );
-            let note = Note::new(&names[at], said);
-            let others = all
-                .into_iter()
-                .filter(|name| !options.protected.contains(name));
-            let others: Vec<&String> = others.collect();
-            notes.push(match others.is_empty() {
-                true => note,
-                false => {
-                    let protected = options.protected.iter().chain(others);
-                    note.or(Way::of_all(
-                        "protected",
-                        protected,
-                        "protects them all, if they must stay",
-                    ))
-                }
-            });
+            notes.push(Note::new(&names[at], said));
             seen.extend(group);
         }
         notes
     }
 }
 
-/// Returns what `cell` says: 1 and `true`, or 0 and `false`.
+/// Returns what `cell` says: 1, `true` and `yes`, or 0, `false` and `no`.
 fn answer(cell: &str) -> Option<bool> {
     let of_number = || match number(cell)? {
         0.0 => Some(false),
         1.0 => Some(true),
         _ => None,
     };
-    truth(cell).or_else(of_number)
+    let of_word = || match cell.to_ascii_lowercase().as_str() {
+        "yes" | "y" => Some(true),
+        "no" | "n" => Some(false),
+        _ => None,
+    };
+    truth(cell).or_else(of_number).or_else(of_word)
+}
+
+/// Returns the places of the column at `first` and of others of `columns` that are called alike up to the
+/// first sign between words, no two of which hold in one row although they would by chance; nothing where
+/// there is no other.
+fn apart(
+    (first, answers): (usize, &[bool]),
+    columns: &[(usize, &[bool])],
+    names: &[String],
+) -> Option<Vec<usize>> {
+    let stem = stem(&names[first])?;
+    let mut group = vec![(first, answers)];
+    for &(at, other) in columns.iter().filter(|(at, _)| *at != first) {
+        let is_alike = self::stem(&names[at]) == Some(stem);
+        if is_alike && group.iter().all(|(_, one)| are_apart(one, other)) {
+            group.push((at, other));
+        }
+    }
+    let mut group: Vec<usize> = group.into_iter().map(|(at, _)| at).collect();
+    group.sort_unstable();
+    (group.len() > 1).then_some(group)
+}
+
+/// Returns whether two columns never hold in one row, and not by chance.
+fn are_apart(one: &[bool], other: &[bool]) -> bool {
+    let holding = |answers: &[bool]| answers.iter().filter(|holds| **holds).count() as f64;
+    let expected = holding(one) * holding(other) / one.len().max(1) as f64;
+    expected >= EXPECTED && !one.iter().zip(other).any(|(a, b)| *a && *b)
+}
+
+/// Returns what stands in `name` before the first sign between words: `race` of `race_white`.
+fn stem(name: &str) -> Option<&str> {
+    let end = name.find(|character: char| !character.is_alphanumeric())?;
+    (end > 0).then(|| &name[..end])
 }
 
 /// Returns the places of the column at `first` and of others of `columns`, of all of which exactly
@@ -131,5 +165,5 @@ fn group(
         }
     }
     group.sort_unstable();
-    Some(group)
+    (group.len() > 1).then_some(group)
 }

@@ -1365,7 +1365,8 @@ fn an_attribute_that_is_spread_over_columns_is_said() {
     assert_eq!(column, "race_b");
     for part in [
         "'race_a', 'race_b', 'race_c' are one attribute",
-        "one column of words; --protected sex,race_b,race_a,race_c protects them all, if they must stay",
+        "as exactly one of them holds in every row",
+        "of none of its values or of two, and shares count these; make them one column of words",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -1374,14 +1375,36 @@ fn an_attribute_that_is_spread_over_columns_is_said() {
     };
     assert_eq!(column, "young");
     assert!(said.starts_with("'old', 'young' are one"), "{said}");
-    // Said once, with nothing more to protect.
-    let [(_, said)] = &of(60, &["young", "old"])[..] else {
-        panic!();
-    };
-    assert!(!said.contains("--protected"), "{said}");
+    assert_eq!(of(60, &["young", "old"]).len(), 1, "said once");
     assert_eq!(of(60, &["veteran", "sex"]), []);
     assert_eq!(of(60, &[]), []);
     assert_eq!(of(15, &["young"]), [], "too few rows to tell");
+}
+
+/// Where a value has no column, or is not known of some rows, at most one column holds.
+#[test]
+fn an_attribute_without_a_column_of_each_value_is_said() {
+    let noted = |rows: usize, alike: bool| {
+        let second = if alike { "race_white" } else { "white" };
+        let mut text = format!("race_black,{second},age,income\n");
+        for row in 0..rows {
+            let holds = |of: usize| ["N", "Y"][usize::from(row % 4 == of)];
+            text += &format!("{},{},{},{}\n", holds(0), holds(1), 20 + row % 40, row % 2);
+        }
+        let mut wanted = options();
+        wanted.protected = vec!["race_black".into()];
+        let draft = infer(file(&text).path(), &wanted).unwrap();
+        let said = said(&draft, "race_black").into_iter();
+        let said = said.filter(|said| said.contains("one attribute"));
+        said.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let found = noted(120, true);
+    assert_eq!(found.len(), 1);
+    let expected =
+        "'race_black', 'race_white' are one attribute, as at most one of them holds in every row";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    assert!(noted(120, false).is_empty(), "called otherwise");
+    assert!(noted(60, true).is_empty(), "by chance");
 }
 
 #[test]
