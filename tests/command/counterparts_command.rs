@@ -697,3 +697,63 @@ fn drawn_numbers_are_written_as_the_table_writes_them() {
         );
     }
 }
+
+/// Of 40 women 14 are refused where a man of the same score is hired, and 4 the other way round; people of
+/// whom the sex is not known are refused.
+#[test]
+fn whose_group_is_not_known_is_on_neither_side() {
+    let workspace = Workspace::new();
+    let twins = (0..40).map(|score| {
+        let [man, woman] = match score {
+            0..14 => ["yes", "no"],
+            14..18 => ["no", "yes"],
+            _ => ["yes", "yes"],
+        };
+        format!("M,{score},{man}\nF,{score},{woman}\n")
+    });
+    let known = "sex,score,hired\n".to_owned() + &twins.collect::<String>();
+    let unknown: String = (0..14).map(|score| format!(",{score},no\n")).collect();
+    workspace.write("all.csv", known.clone() + &unknown);
+    workspace.write("known.csv", known);
+    workspace.write(
+        "people.toml",
+        "name = \"people\"\n[label]\nname = \"hired\"\nclasses = [\"no\", \"yes\"]\n\
+         [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"F\", \"M\"]\nmissing = [\"\", \"?\"]\n\
+         outside = \"level\"\n[[attribute]]\nname = \"score\"\nkind = \"integer\"\nmin = 0\nmax = 39\n",
+    );
+    let group = |kind: &str, data: &str, protected: &str| {
+        let line = format!("{kind} --schema people.toml --data {data} --protected {protected}");
+        let summary = workspace.line(&format!("{line} --json -q")).exits(0).json();
+        (line, summary["groups"][0].clone())
+    };
+    for (kind, fields) in [
+        (
+            "counterparts --label --resamples 0",
+            &["against/share", "favouring/share", "comparison/p"][..],
+        ),
+        (
+            "situations --label --k 5",
+            &["own_share", "others_share", "against/cases"],
+        ),
+        ("proxies", &["auc/value", "balanced_accuracy/value"]),
+    ] {
+        let (line, some) = group(kind, "all.csv", "sex=F");
+        let (_, none) = group(kind, "known.csv", "sex=F");
+        assert_eq!(
+            (&some["unknown"], &none["unknown"]),
+            (&14.into(), &0.into())
+        );
+        for field in fields {
+            let at = format!("/{field}");
+            assert!(none.pointer(&at).is_some_and(Value::is_number), "{none}");
+            assert_eq!(some.pointer(&at), none.pointer(&at), "{kind}: {field}");
+        }
+        let said = workspace.line(&line).exits(0);
+        said.says(&["14 people whose sex is not known count on neither side."]);
+    }
+    // They are a group that can be asked for, by each of their marks.
+    let (_, unknown) = group("counterparts --label --resamples 0", "all.csv", "sex=?");
+    assert_eq!(unknown["protected"][0]["value"], "(missing: ?)");
+    assert_eq!(unknown["members"]["people"], 14);
+    assert_eq!(unknown["others"]["people"], 80);
+}
