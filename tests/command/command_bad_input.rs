@@ -50,10 +50,6 @@ fn tables() {
             &["line 3", "'sex'", "UTF-8"],
         ),
         (
-            header(b"41,2,female,middling\n"),
-            &["line 3", "'income'", "'middling'", "low, high"],
-        ),
-        (
             header(b"41,\"2,female,high\n"),
             &["line 3", "2 fields where 4", "quotes"],
         ),
@@ -88,6 +84,19 @@ fn tables() {
             refuses(&workspace, line, 2, needles).complains(&["bad.csv"]);
         }
     }
+    // An outcome that is no class is refused where outcomes are needed.
+    workspace.write("bad.csv", header(b"41,2,female,middling\n"));
+    for line in [
+        "train --data bad.csv --schema people.toml --out out",
+        "schema check bad.csv --schema people.toml",
+    ] {
+        let needles = &["line 3", "'income'", "'middling'", "low, high"];
+        refuses(&workspace, line, 2, needles).complains(&["bad.csv"]);
+    }
+    let audit = workspace.line("audit --data bad.csv --model model --out out");
+    audit
+        .exits(0)
+        .says(&["1 row has an outcome that the schema does not know"]);
 }
 
 /// Each reader leaves out the same rows, and what is learnt is what a clean file teaches; the rows

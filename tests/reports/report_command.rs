@@ -419,7 +419,7 @@ fn nothing_in_a_text_is_markup() {
             "50.00 % of the texts with a protected term get another decision as they are",
             "1 of 2 (95 % interval 1.00 % – 99.00 %)",
             "1 text is not English: no term was looked for in it. 1 text has no word.",
-            "the search found 1 distinct text from 1 source text, none of which flips as it is",
+            "The search, which also changes other words, found 1 distinct text from 1 source text, none of which flips as it is",
             "<b>good</b> → <i>fine</i>",
         ],
     );
