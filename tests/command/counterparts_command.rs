@@ -757,3 +757,25 @@ fn whose_group_is_not_known_is_on_neither_side() {
     assert_eq!(unknown["members"]["people"], 14);
     assert_eq!(unknown["others"]["people"], 80);
 }
+
+#[test]
+fn more_people_than_can_be_matched_are_refused() {
+    let workspace = Workspace::new();
+    let both = "M,1,yes\nF,2,no\n".repeat(100_001);
+    workspace.write("many.csv", format!("sex,score,hired\n{both}"));
+    workspace.write(
+        "people.toml",
+        "name = \"people\"\n[label]\nname = \"hired\"\nclasses = [\"no\", \"yes\"]\n\
+         [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"F\", \"M\"]\n\
+         [[attribute]]\nname = \"score\"\nkind = \"integer\"\nmin = 0\nmax = 39\n",
+    );
+    refuses(
+        &workspace,
+        "counterparts --label --schema people.toml --data many.csv --protected sex=F",
+        2,
+        &[
+            "sex=F: 100001 people beside 100001 others",
+            "give a part of the rows, drawn at random",
+        ],
+    );
+}

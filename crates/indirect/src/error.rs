@@ -106,6 +106,20 @@ pub enum IndirectError {
         /// The number of neighbours that were asked for.
         k: u32,
     },
+    /// More pairs of people would have to be looked at than can be matched.
+    #[error(
+        "{group}: {members} people beside {others} others make more than {most} pairs, and no more are matched; give a part of the rows, drawn at random"
+    )]
+    TooManyPairs {
+        /// The name of the group.
+        group: String,
+        /// The number of members.
+        members: usize,
+        /// The number of those with whom they would be matched.
+        others: usize,
+        /// The largest number of pairs.
+        most: usize,
+    },
     /// Counterfactuals are not those of the people.
     #[error(
         "{}: its {rows} rows are not counterfactuals of the {people} people, row by row", file.display()
