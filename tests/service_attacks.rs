@@ -259,8 +259,10 @@ fn thousands_at_once_leave_room_for_one_more() {
     let home = Home::new();
     let (server, crowd) = Crowd::come(&home);
     works(&server);
+    // On a quiet machine it is half of that (docs/service.md). On a busy one more files are read at the
+    // same time, by up to 500 threads. A buffer for each of those who are held would be far more.
     let memory = resident(&server);
-    assert!(memory <= 150, "{memory} MiB");
+    assert!(memory <= 256, "{memory} MiB");
     // All of them are still there: nothing was refused or cut off, and nothing answered but what is
     // not read.
     let silent = crowd.idle.iter().chain(&crowd.bodies);
