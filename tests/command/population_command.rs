@@ -22,7 +22,8 @@ struct Counted {
     classes: Vec<usize>,
 }
 
-/// Every row of `data` with every combination of the values of `protected`, one at a time.
+/// Every row of `data` whose values of `protected` are known, with every combination of such values,
+/// one at a time.
 fn count(model: &Model, data: &Table, protected: &[usize]) -> Vec<Counted> {
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
     let class = |codes: &[i32]| -> Vec<usize> {
@@ -35,10 +36,16 @@ fn count(model: &Model, data: &Table, protected: &[usize]) -> Vec<Counted> {
     let mut counted = Vec::new();
     for (number, &own) in own.iter().enumerate() {
         let row = data.row(number);
+        let unknown = |&place: &usize| model.schema.attributes[place].unknown() == Some(row[place]);
+        if protected.iter().any(unknown) {
+            continue;
+        }
         let mut others = vec![row.to_vec()];
         for &place in protected {
-            let (min, max) = model.schema.attributes[place].domain();
+            let attribute = &model.schema.attributes[place];
+            let (min, max) = attribute.domain();
             others = (min..=max)
+                .filter(|&code| attribute.unknown() != Some(code))
                 .flat_map(|code| {
                     others.iter().map(move |row| {
                         let mut row = row.clone();
@@ -130,6 +137,91 @@ fn the_test_part_is_that_of_the_training_where_outcomes_are_missing() {
     let part = &workspace.summary("part")["population"];
     assert_eq!(part["rows"], test.len());
     expect(part, &counted, 1);
+}
+
+/// Whoever has a protected value that is not known is in no group, and nobody becomes like them.
+#[test]
+fn people_whose_value_is_not_known_count_on_neither_side() {
+    let workspace = Workspace::new();
+    let rows = (0..400).map(|row| {
+        let (age, sex) = (20 + row * 7 % 40, ["F", "M"][row % 2]);
+        let pay = if age + 9 * (row % 2) > 45 {
+            "high"
+        } else {
+            "low"
+        };
+        let told = if row % 80 == 9 { "" } else { sex };
+        let job = ["clerk", "nurse", "smith"][row * 5 % 3];
+        format!("{age},{told},{job},{pay}\n")
+    });
+    let rows: String = rows.collect();
+    workspace.write("people.csv", format!("age,sex,job,pay\n{rows}"));
+    workspace
+        .line("schema infer people.csv --label-column pay --protected sex --out people.toml")
+        .exits(0);
+    workspace
+        .line("train --data people.csv --schema people.toml --hidden 8 --epochs 60 --seed 3 --out model")
+        .exits(0);
+    let model = Model::load(workspace.path("model")).unwrap();
+    let sex = model.schema.index_of("sex").unwrap();
+    assert!(model.schema.attributes[sex].unknown().is_some());
+    let audit = "audit --model model --data people.csv --favourable high";
+    workspace
+        .line(&format!(
+            "{audit} --seeds 100 --local 20 --estimate 500 --samples csv --out all"
+        ))
+        .exits(0)
+        .says(&["5 rows whose sex is not known count on neither side."]);
+    let all = workspace.summary("all");
+    let population = &all["population"];
+    assert_eq!(
+        population["unknown"],
+        json!({"rows": 5, "attributes": ["sex"]})
+    );
+    assert_eq!(population["rows"], 395);
+    let people = Table::read(
+        workspace.path("people.csv"),
+        &model.schema,
+        Labels::Optional,
+    );
+    let counted = count(&model, &people.unwrap(), &[sex]);
+    assert!(expect(population, &counted, 1) > 0);
+    let groups = population["groups"][0]["groups"].as_array().unwrap();
+    let names: Vec<&Value> = groups.iter().map(|group| &group["values"][0]).collect();
+    assert_eq!(names, ["F", "M"]);
+    // The pairs that a search finds are of people whose value is known.
+    let samples = workspace.read("all/samples.csv");
+    let mut lines = samples.lines();
+    let header = lines.next().unwrap().split(',');
+    let places: Vec<usize> = header
+        .enumerate()
+        .filter(|(_, name)| name.contains("sex"))
+        .map(|(place, _)| place)
+        .collect();
+    assert!(places.len() >= 2, "{samples}");
+    let mut pairs = 0;
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert!(
+            places
+                .iter()
+                .all(|&place| ["F", "M"].contains(&cells[place])),
+            "{line}"
+        );
+        pairs += 1;
+    }
+    assert!(pairs > 0);
+    workspace.line("verify all").exits(0);
+    // A certificate is about those values, too.
+    workspace
+        .line("certify --model model --data people.csv --exhaustive --out certified")
+        .exits(0);
+    refuses(
+        &workspace,
+        "explain --model model --data people.csv --row 10",
+        2,
+        &["row", "whose protected values are known"],
+    );
 }
 
 #[test]

@@ -267,6 +267,18 @@ impl Attribute {
         (i64::from(max) - i64::from(min) + 1) as usize
     }
 
+    /// Returns the code of values that are not known: that of the outside values, where some are
+    /// marked as missing and have one.
+    pub fn unknown(&self) -> Option<i32> {
+        let [(_, last), (_, declared)] = [self.domain(), self.declared_domain()];
+        (last > declared && !self.missing.is_none()).then_some(last)
+    }
+
+    /// Returns the number of codes of values that are known.
+    pub fn known_levels(&self) -> usize {
+        self.levels() - usize::from(self.unknown().is_some())
+    }
+
     /// Returns whether the attribute has a missing marker, or a policy other than
     /// [`OutOfDomain::Reject`].
     fn expects_outside(&self) -> bool {

@@ -6,6 +6,7 @@
 //! attributes set to the v-th element of the product of their domains, so that an input is itself
 //! one of its variants.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -44,7 +45,7 @@ pub enum DomainError {
     },
     /// A protected attribute has one value only.
     #[error(
-        "the protected attribute '{0}' has only one value in its domain, so nothing can be compared"
+        "the protected attribute '{0}' has only one value that is known, so nothing can be compared"
     )]
     OneValue(String),
 }
@@ -91,9 +92,14 @@ pub trait Domain: Sync {
 /// Keys are exact (the mixed-radix index of the row) while the product of the domains is below
 /// 2^124; beyond that they are 124 bits of XXH3, whose chance of any collision among a billion
 /// rows is below 10⁻¹⁹.
+///
+/// Protected values are those that are known: whoever's value is marked as missing has one of them
+/// ([`TabularDomain::known`]), and nobody becomes a person without one.
 #[derive(Debug, Clone)]
 pub struct TabularDomain {
     spans: Vec<Span>,
+    /// The number of values of each attribute: of protected ones those that are known.
+    values: Vec<usize>,
     protected: Vec<usize>,
     free: Vec<usize>,
     variants: usize,
@@ -121,7 +127,7 @@ impl TabularDomain {
             if protected[..position].contains(attribute) {
                 return Err(DomainError::NamedTwice(name(*attribute)));
             }
-            if schema.attributes[*attribute].levels() < 2 {
+            if schema.attributes[*attribute].known_levels() < 2 {
                 return Err(DomainError::OneValue(name(*attribute)));
             }
         }
@@ -132,10 +138,14 @@ impl TabularDomain {
         if free.is_empty() {
             return Err(DomainError::NothingFree);
         }
+        let mut values: Vec<usize> = spans.iter().map(|span| span.levels).collect();
+        for &attribute in protected {
+            values[attribute] = schema.attributes[attribute].known_levels();
+        }
         let product = |attributes: &[usize]| {
-            attributes.iter().try_fold(1u128, |product, &a| {
-                product.checked_mul(spans[a].levels as u128)
-            })
+            attributes
+                .iter()
+                .try_fold(1u128, |product, &a| product.checked_mul(values[a] as u128))
         };
         let variants = product(protected).unwrap_or(u128::MAX);
         if variants > MAX_VARIANTS as u128 {
@@ -144,8 +154,8 @@ impl TabularDomain {
         let all: Vec<usize> = (0..spans.len()).collect();
         let keys = match product(&all) {
             Some(rows) if rows < 1 << 63 => Keys::Short {
-                row: place_values(&spans, &all),
-                individual: place_values(&spans, &free),
+                row: place_values(&values, &all),
+                individual: place_values(&values, &free),
             },
             Some(rows) if rows < 1 << KEY_BITS => Keys::Exact,
             _ => Keys::Hashed,
@@ -156,6 +166,7 @@ impl TabularDomain {
             variants: variants as usize,
             keys,
             spans,
+            values,
             population: None,
         })
     }
@@ -185,11 +196,43 @@ impl TabularDomain {
         &self.spans
     }
 
+    /// The number of values of `attribute`, which are consecutive codes: of a protected one those
+    /// that are known.
+    pub fn values(&self, attribute: usize) -> usize {
+        self.values[attribute]
+    }
+
+    /// Returns whether every protected value of `row` is known.
+    pub fn is_known(&self, row: &[i32]) -> bool {
+        let mut protected = self.protected.iter();
+        protected.all(|&attribute| self.level(attribute, row[attribute]) < self.values[attribute])
+    }
+
+    /// Returns `row` with the first value of each protected attribute whose value is not known. All
+    /// that is said of an individual, who is a row without these attributes, holds for it as well.
+    pub fn known<'r>(&self, row: &'r [i32]) -> Cow<'r, [i32]> {
+        if self.is_known(row) {
+            return Cow::Borrowed(row);
+        }
+        let mut known = row.to_vec();
+        for &attribute in &self.protected {
+            if self.level(attribute, row[attribute]) >= self.values[attribute] {
+                known[attribute] = self.spans[attribute].min;
+            }
+        }
+        Cow::Owned(known)
+    }
+
+    /// The place of `code` among the values of `attribute`.
+    fn level(&self, attribute: usize, code: i32) -> usize {
+        (i64::from(code) - i64::from(self.spans[attribute].min)) as usize
+    }
+
     /// Returns `code` moved into the domain of `attribute`.
     pub fn clip(&self, attribute: usize, code: i64) -> i32 {
         let span = &self.spans[attribute];
         let min = i64::from(span.min);
-        code.clamp(min, min + span.levels as i64 - 1) as i32
+        code.clamp(min, min + self.values[attribute] as i64 - 1) as i32
     }
 
     /// A step of `size` up or down from `code`, clipped; among levels, a uniform other one.
@@ -205,19 +248,19 @@ impl TabularDomain {
 
     /// A uniform code of `attribute` other than `code`; `code` itself where there is no other.
     pub fn other_level(&self, attribute: usize, code: i32, stream: &mut Stream) -> i32 {
-        let span = &self.spans[attribute];
-        if span.levels < 2 {
+        let (span, values) = (&self.spans[attribute], self.values[attribute]);
+        if values < 2 {
             return code;
         }
-        let other = span.min + stream.random_range(0..span.levels as i32 - 1);
+        let other = span.min + stream.random_range(0..values as i32 - 1);
         if other >= code { other + 1 } else { other }
     }
 
     /// A uniform random input.
     pub fn uniform(&self, stream: &mut Stream) -> Vec<i32> {
-        self.spans
-            .iter()
-            .map(|span| span.min + stream.random_range(0..span.levels as i32))
+        let values = self.spans.iter().zip(&self.values);
+        values
+            .map(|(span, &values)| span.min + stream.random_range(0..values as i32))
             .collect()
     }
 
@@ -227,8 +270,7 @@ impl TabularDomain {
             return xxhash_rust::xxh3::xxh3_128(&bytes) >> (128 - KEY_BITS);
         }
         attributes.fold(0, |key, a| {
-            let level = (i64::from(row[a]) - i64::from(self.spans[a].min)) as u128;
-            key * self.spans[a].levels as u128 + level
+            key * self.values[a] as u128 + self.level(a, row[a]) as u128
         })
     }
 
@@ -255,14 +297,14 @@ enum Keys {
     Hashed,
 }
 
-/// The products of the numbers of levels after each of `attributes`.
-fn place_values(spans: &[Span], attributes: &[usize]) -> Vec<u64> {
-    let mut values = vec![0; spans.len()];
+/// The products of the numbers of `values` after each of `attributes`.
+fn place_values(values: &[usize], attributes: &[usize]) -> Vec<u64> {
+    let mut places = vec![0; values.len()];
     attributes.iter().rev().fold(1, |place, &attribute| {
-        values[attribute] = place;
-        place * spans[attribute].levels as u64
+        places[attribute] = place;
+        place * values[attribute] as u64
     });
-    values
+    places
 }
 
 impl Domain for TabularDomain {
@@ -282,8 +324,7 @@ impl Domain for TabularDomain {
 
     fn own_variant(&self, row: &[i32]) -> usize {
         self.protected.iter().fold(0, |variant, &a| {
-            variant * self.spans[a].levels
-                + (i64::from(row[a]) - i64::from(self.spans[a].min)) as usize
+            variant * self.values[a] + self.level(a, row[a]).min(self.values[a] - 1)
         })
     }
 
@@ -292,9 +333,9 @@ impl Domain for TabularDomain {
         out.extend_from_slice(row);
         let mut rest = variant;
         for &a in self.protected.iter().rev() {
-            let levels = self.spans[a].levels;
-            out[start + a] = self.spans[a].min + (rest % levels) as i32;
-            rest /= levels;
+            let values = self.values[a];
+            out[start + a] = self.spans[a].min + (rest % values) as i32;
+            rest /= values;
         }
     }
 
@@ -350,6 +391,85 @@ mod tests {
             .map(|name| schema.index_of(name).unwrap())
             .collect();
         TabularDomain::new(&schema, &layout, &protected)
+    }
+
+    #[test]
+    fn nobody_becomes_a_person_whose_value_is_not_known() {
+        let schema = Schema::from_toml(
+            r#"
+name = "people"
+[label]
+name = "pay"
+classes = ["low", "high"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 20
+max = 29
+missing = "?"
+outside = "level"
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["F", "M"]
+missing = "?"
+outside = "level"
+[[attribute]]
+name = "grade"
+kind = "integer"
+min = 1
+max = 3
+outside = "level"
+"#,
+        )
+        .unwrap();
+        let layout = InputLayout::unscaled(&schema.attributes);
+        let domain = TabularDomain::new(&schema, &layout, &[1, 2]).unwrap();
+        // Two sexes; three grades and those outside of them, which are known to be others.
+        assert_eq!(domain.variants(&[20, 0, 1]), 8);
+        for item in 0..500 {
+            let row = domain.random_input(3, item);
+            assert!(domain.is_known(&row) && domain.contains(&row), "{row:?}");
+        }
+        let (unknown, known) = ([30, 2, 4], [30, 0, 4]);
+        assert!(!domain.is_known(&unknown) && !domain.contains(&unknown));
+        assert_eq!(*domain.known(&unknown), known);
+        assert_eq!(*domain.known(&known), known);
+        assert_eq!(
+            domain.individual_key(&unknown),
+            domain.individual_key(&known)
+        );
+        let mut all = Vec::new();
+        (0..8).for_each(|variant| domain.write_variant(&unknown, variant, &mut all));
+        let keys: HashSet<u128> = all.chunks(3).map(|row| domain.row_key(row)).collect();
+        assert_eq!(keys.len(), 8);
+        for (variant, row) in all.chunks(3).enumerate() {
+            assert!(domain.is_known(row));
+            assert_eq!(domain.own_variant(row), variant);
+        }
+        let one = Schema::from_toml(
+            r#"
+name = "people"
+[label]
+name = "pay"
+classes = ["low", "high"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 20
+max = 29
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["F"]
+missing = "?"
+outside = "level"
+"#,
+        )
+        .unwrap();
+        let layout = InputLayout::unscaled(&one.attributes);
+        let refused = TabularDomain::new(&one, &layout, &[1]).unwrap_err();
+        assert!(refused.to_string().contains("only one value that is known"));
     }
 
     #[test]

@@ -46,6 +46,13 @@ impl CertifiableTable {
         }
     }
 
+    /// The `rows` of the data, each of them with protected values of `domain`.
+    fn known(&self, domain: &TabularDomain, rows: &[u32]) -> Vec<i32> {
+        let rows = rows.iter().map(|&row| self.table.row(row as usize));
+        rows.flat_map(|row| domain.known(row).into_owned())
+            .collect()
+    }
+
     fn domain(&self, names: &[String]) -> Result<TabularDomain, AuditError> {
         let schema = &self.model.schema;
         let protected = positions(schema, names)?;
@@ -117,11 +124,11 @@ impl Certifiable for CertifiableTable {
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
         let Model { schema, network } = &self.model;
-        let protected = positions(schema, names)?;
-        let part = self.table.select(rows);
-        let rows = Rows::new(part.codes(), part.width());
+        let domain = self.domain(names)?;
+        let codes = self.known(&domain, rows);
+        let rows = Rows::new(&codes, self.table.width());
         let certifier = RowCertifier::new(network, &self.decision);
-        Ok(certifier.certify(schema, &protected, rows, splits)?)
+        Ok(certifier.certify(schema, domain.protected(), rows, splits)?)
     }
 
     fn enumerate(
@@ -130,17 +137,19 @@ impl Certifiable for CertifiableTable {
         rows: &[u32],
         most: Option<u64>,
     ) -> Result<Enumeration, AuditError> {
-        let part = self.table.select(rows);
-        let rows = Rows::new(part.codes(), part.width());
-        Ok(enumerate(&self.asked(), &self.domain(names)?, rows, most)?)
+        let domain = self.domain(names)?;
+        let codes = self.known(&domain, rows);
+        let rows = Rows::new(&codes, self.table.width());
+        Ok(enumerate(&self.asked(), &domain, rows, most)?)
     }
 
     fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
-        let (part, domain) = (self.table.select(&[row]), self.domain(names)?);
-        let mut other = Vec::with_capacity(part.width());
-        domain.write_variant(part.codes(), variant as usize, &mut other);
+        let domain = self.domain(names)?;
+        let own = self.known(&domain, &[row]);
+        let mut other = Vec::with_capacity(own.len());
+        domain.write_variant(&own, variant as usize, &mut other);
         let columns = TableColumns::new(&self.model.schema, &domain);
-        let changes = columns.changes(part.codes(), &other);
+        let changes = columns.changes(&own, &other);
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         Ok(changes.join("; "))
     }
@@ -163,8 +172,8 @@ impl<'a> RowCertifier<'a> {
         }
     }
 
-    /// Certifies `rows` over all combinations of values of the attributes at `protected`, with at
-    /// most `splits` splits a row.
+    /// Certifies `rows` over all combinations of values of the attributes at `protected` that are
+    /// known, as those of the rows must be, with at most `splits` splits a row.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -176,10 +185,11 @@ impl<'a> RowCertifier<'a> {
         splits: u32,
     ) -> Result<Vec<Certificate>, ModelError> {
         let domains = protected.iter().map(|&attribute| {
-            let (min, max) = schema.attributes[attribute].domain();
+            let described = &schema.attributes[attribute];
+            let ((min, _), known) = (described.domain(), described.known_levels() as i32);
             CodeSet {
                 attribute,
-                codes: (min..=max).collect(),
+                codes: (min..min + known).collect(),
             }
         });
         let domains: Vec<CodeSet> = domains.collect();

@@ -134,6 +134,16 @@ impl AttributeGroups {
         Ok(by_starts(position, attribute, by, &starts))
     }
 
+    /// Returns these groups without that of those whose value is not known, which is the last.
+    #[must_use]
+    pub fn of_known(mut self) -> AttributeGroups {
+        if self.unknown.take().is_some() {
+            self.labels.pop();
+            self.of_code.pop();
+        }
+        self
+    }
+
     /// The group of a code.
     pub fn group(&self, code: i32) -> u32 {
         let place = i64::from(code) - i64::from(self.min);
@@ -149,23 +159,17 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
         name: attribute.name.clone(),
         by: GroupedBy::Values,
         labels: (min..=max).map(|code| label(attribute, code)).collect(),
-        unknown: unknown(attribute).map(|code| (code - min) as u32),
+        unknown: attribute.unknown().map(|code| (code - min) as u32),
         min,
         of_code: (0..attribute.levels() as u32).collect(),
     }
-}
-
-/// The code of missing values, where some are marked as such and have one.
-fn unknown(attribute: &Attribute) -> Option<i32> {
-    let [(_, last), (_, declared)] = [attribute.domain(), attribute.declared_domain()];
-    (last > declared && !attribute.missing.is_none()).then_some(last)
 }
 
 /// The name of the group of `code` alone. Missing values have the mark that stands for them as a name;
 /// the empty cell is none, and of several marks none is that of all.
 fn label(attribute: &Attribute, code: i32) -> String {
     let of_code = attribute.lowest(code);
-    if unknown(attribute) != Some(code) {
+    if attribute.unknown() != Some(code) {
         return of_code;
     }
     let marks = attribute.missing.marks().iter();
@@ -217,7 +221,8 @@ fn by_starts(
         position,
         name: attribute.name.clone(),
         by,
-        unknown: unknown(attribute)
+        unknown: attribute
+            .unknown()
             .and_then(|_| labels.len().checked_sub(1).map(|last| last as u32)),
         labels,
         min,

@@ -203,11 +203,10 @@ fn differs_by(
     decision: &Decision,
     variants: &[(&[i32], &[f32])],
 ) -> Vec<bool> {
-    let spans = people.domain.spans();
     // Variants count through the values of the last protected attribute first.
     let mut stride = 1;
     let by = people.domain.protected().iter().rev().map(|&attribute| {
-        let levels = spans[attribute].levels;
+        let levels = people.domain.values(attribute);
         let first = |own: usize| own - own / stride % levels * stride;
         let mut all = variants.iter().enumerate();
         let differs = decision.reads(attribute)
@@ -257,7 +256,7 @@ fn flips_alone(people: &People<'_>, told: &Told, own: usize, alone: &mut [Alone]
     // Variants count through the values of the last protected attribute first.
     let mut stride = 1;
     for (place, &attribute) in domain.protected().iter().enumerate().rev() {
-        let levels = domain.spans()[attribute].levels;
+        let levels = domain.values(attribute);
         let first = own - own / stride % levels * stride;
         let group = |variant: usize| people.groups[place].of_variant[variant];
         let others = (0..levels).map(|level| first + level * stride);

@@ -16,6 +16,9 @@
 //! the number of rows; equal rows count as often as they stand in the data. Where a predictor is
 //! asked with the numbers of the data, rows are equal if these are.
 //!
+//! Whoever has a protected value that is not known is in no group that could be exchanged for
+//! another: such rows are counted, and nothing is said of them.
+//!
 //! Where every row is asked about, the shares are those of the rows, exactly. The intervals (Clopper
 //! and Pearson) are for whom the rows were drawn from. Where only some rows are asked about, drawn
 //! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
@@ -37,7 +40,7 @@ pub use graded::PlausibilitySummary;
 pub use intersection::Intersection;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
-pub use people::{People, PopulationRows, Source};
+pub use people::{People, PopulationRows, Source, Unknown};
 pub(crate) use plausibility::PLAUSIBLE;
 pub use plausibility::Plausibility;
 pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};

@@ -1,5 +1,7 @@
 //! The rows of a table as individuals and variants of them, and the groups that variants are in.
 
+use serde::Serialize;
+
 use crate::certify::parts::Part;
 use crate::domain::{Domain, TabularDomain};
 use crate::group::GroupError;
@@ -18,6 +20,16 @@ pub struct Source {
     pub file: Option<(String, ReadCounts)>,
     /// Number of rows that exist, of which some may be asked about.
     pub rows: u64,
+}
+
+/// The rows, of those that were to be asked about, with a protected value that is not known. They
+/// are in no group, so that nothing is said of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Unknown {
+    /// Number of rows.
+    pub rows: u64,
+    /// The attributes whose value is not known in some of them.
+    pub attributes: Vec<String>,
 }
 
 /// Rows of a table.
@@ -57,6 +69,7 @@ pub(super) struct Groups {
 pub struct People<'a> {
     pub(super) domain: &'a TabularDomain,
     pub(super) source: Source,
+    pub(super) unknown: Unknown,
     pub(super) protected: Vec<String>,
     /// Number and name of the favourable class.
     pub(super) favourable: (usize, String),
@@ -85,13 +98,14 @@ pub struct People<'a> {
 impl<'a> People<'a> {
     /// The people in `rows`, inputs of `domain` by the attributes of `schema`, which come from
     /// `source`; `favourable` is the number of the class that is good to get. Rows with different
-    /// numbers of their own are different individuals.
+    /// numbers of their own are different individuals. Rows with a protected value that is not known
+    /// are left out and counted.
     ///
     /// # Errors
     /// When the groups of a protected attribute cannot be told.
     pub fn new(
         (schema, domain): (&Schema, &'a TabularDomain),
-        (source, rows): (Source, PopulationRows<'a>),
+        (mut source, rows): (Source, PopulationRows<'a>),
         favourable: usize,
     ) -> Result<People<'a>, GroupError> {
         let PopulationRows {
@@ -105,7 +119,9 @@ impl<'a> People<'a> {
             let variant = domain.own_variant(row) as u32;
             (domain.individual_key(row), variant, at as u32)
         };
-        let mut placed: Vec<(u128, u32, u32)> = codes.iter().enumerate().map(place).collect();
+        let known = codes.iter().enumerate();
+        let known = known.filter(|(_, row)| domain.is_known(row));
+        let mut placed: Vec<(u128, u32, u32)> = known.map(place).collect();
         placed.sort_unstable_by(|a, b| {
             let numbers = || bits(a.2).cmp(bits(b.2));
             a.0.cmp(&b.0).then_with(numbers).then(a.cmp(b))
@@ -125,9 +141,27 @@ impl<'a> People<'a> {
         }
         starts.push(placed.len());
         let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
+        let is_unknown = |&&attribute: &&usize| {
+            let unknown = schema.attributes[attribute].unknown();
+            unknown.is_some_and(|unknown| codes.iter().any(|row| row[attribute] == unknown))
+        };
+        let unknown = (codes.len() - placed.len()) as u64;
+        if source.rows == codes.len() as u64 {
+            // All of whom something can be said are asked about.
+            source.rows -= unknown;
+        }
         Ok(People {
             groups: groups(schema, domain)?,
             source,
+            unknown: Unknown {
+                rows: unknown,
+                attributes: domain
+                    .protected()
+                    .iter()
+                    .filter(is_unknown)
+                    .map(name)
+                    .collect(),
+            },
             protected: domain.protected().iter().map(name).collect(),
             domain,
             favourable: (favourable, schema.label.classes[favourable].clone()),
@@ -197,7 +231,8 @@ fn groups(schema: &Schema, domain: &TabularDomain) -> Result<Vec<Groups>, GroupE
         .protected()
         .iter()
         .map(|&attribute| AttributeGroups::new(schema, &schema.attributes[attribute].name, &[]));
-    let attributes: Vec<AttributeGroups> = attributes.collect::<Result<_, _>>()?;
+    let attributes = attributes.map(|groups| Ok(groups?.of_known()));
+    let attributes: Vec<AttributeGroups> = attributes.collect::<Result<_, GroupError>>()?;
     // One row is as good as another: its protected values are replaced.
     let any: Vec<i32> = domain.spans().iter().map(|span| span.min).collect();
     let mut codes = Vec::new();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::intersection::{Intersection, intersections};
 use super::moves::Changes;
-use super::people::{Groups, People, Source};
+use super::people::{Groups, People, Source, Unknown};
 use super::tally::{Exchange, GroupCounts, Tally};
 use crate::certify::parts::Part;
 use crate::effect::{AttributeEffect, CountedExchange, CountedValue, Ways};
@@ -33,6 +33,9 @@ pub struct PopulationSummary {
     pub rows: u64,
     /// Rows that were asked about.
     pub asked: u64,
+    /// Rows that were not, since a protected value is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Unknown>,
     /// Different individuals among these: rows without their protected part.
     pub individuals: u64,
     /// Rows and variants that the model was asked about.
@@ -132,6 +135,7 @@ impl PopulationSummary {
             data,
             rows,
             asked: tally.rows,
+            unknown: Some(people.unknown.clone()).filter(|unknown| unknown.rows > 0),
             individuals: tally.individuals,
             model_rows: tally.individuals * people.groups[0].of_variant.len() as u64,
             favourable: people.favourable.1.clone(),

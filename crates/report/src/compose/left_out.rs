@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::model::{BadRows, GroupLeftOut, PersonValue, ReadCounts};
+use super::super::model::{BadRows, GroupLeftOut, PersonValue, ReadCounts, UnknownRows};
 use super::super::text::{Text, count, counted, listed, read_counts};
 use super::counterparts::beside;
 
@@ -49,15 +49,25 @@ pub(super) fn unknown<'a>(groups: impl Iterator<Item = (&'a [PersonValue], u64)>
             (names.collect(), people)
         })
         .collect();
-    let said = of_attributes.into_iter().map(|(names, people)| {
-        let count_on = if people == 1 { "counts on" } else { "count on" };
-        format!(
-            "{} whose {} is not known {count_on} neither side.",
-            counted(people, "person", "people"),
-            listed(&names, "or")
-        )
-    });
-    said.collect()
+    let said = of_attributes.into_iter();
+    said.map(|(names, people)| on_neither_side(people, ["person", "people"], &names))
+        .collect()
+}
+
+/// That rows with a protected value that is not known are on neither side.
+pub(super) fn unknown_rows(unknown: &UnknownRows) -> String {
+    let names = unknown.attributes.iter();
+    let names: Vec<String> = names.map(|name| Text::value(name).to_string()).collect();
+    on_neither_side(unknown.rows, ["row", "rows"], &names)
+}
+
+fn on_neither_side(number: u64, [one, more]: [&str; 2], names: &[String]) -> String {
+    let count_on = if number == 1 { "counts on" } else { "count on" };
+    format!(
+        "{} whose {} is not known {count_on} neither side.",
+        counted(number, one, more),
+        listed(names, "or")
+    )
 }
 
 /// That groups of an attribute were left out because they, or all others, are too few.

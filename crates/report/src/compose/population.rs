@@ -8,6 +8,7 @@ use super::super::model::{
 use super::super::text::{Text, count, counted, interval, number, percent};
 use super::disadvantage::{self, Inputs, Stakes};
 use super::impact::{self, FOUR_FIFTHS_RULE, GroupRate};
+use super::left_out;
 use super::shares::{self, InputKind, crossed};
 use super::terms;
 
@@ -109,6 +110,7 @@ pub(super) fn verdict(population: &Population) -> Vec<String> {
 /// rows.
 pub(super) fn parts(population: &Population, stories: Option<Part>, id: &str) -> Vec<Part> {
     let losers = disadvantage::part(&population.effects, &stakes(population), id);
+    let unknown = population.unknown.as_ref().map(left_out::unknown_rows);
     let said = population.gap.is_none().then(|| {
         format!(
             "‘{}’ counts as the class that is good to get: the one that the run names, else the last one of the schema.",
@@ -120,7 +122,11 @@ pub(super) fn parts(population: &Population, stories: Option<Part>, id: &str) ->
         None => part,
     });
     let mut parts: Vec<Part> = losers.into_iter().chain(stories).collect();
-    parts.push(shares_part(population, id));
+    let shares = shares_part(population, id);
+    parts.push(match unknown {
+        Some(said) => shares.with_essential(Block::Paragraph(said.into())),
+        None => shares,
+    });
     parts.push(affected(population, id).folded());
     parts.extend(selected(population, id).map(Part::folded));
     let (changes, favourable) = (&population.changes, &population.favourable);

@@ -16,6 +16,9 @@ pub struct Population {
     pub rows: u64,
     /// Rows that were asked about.
     pub asked: u64,
+    /// Rows that were not, since a protected value is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownRows>,
     /// The class that is good to get.
     pub favourable: String,
     /// What the number is called that a regressor gives; nothing of a classifier.
@@ -38,6 +41,15 @@ pub struct Population {
     pub intersections: Vec<Intersection>,
     /// How far scores move.
     pub changes: Changes,
+}
+
+/// Rows with a protected value that is not known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnknownRows {
+    /// Their number.
+    pub rows: u64,
+    /// The attributes whose value is not known in some of them.
+    pub attributes: Vec<String>,
 }
 
 /// The rows with some values of several attributes, all of which may be changed.

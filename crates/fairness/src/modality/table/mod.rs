@@ -425,7 +425,7 @@ impl<'m> Modality for TableCase<'m> {
         }
         clustered_seeds(&table, clusters, count, seed)
             .into_iter()
-            .map(|row| table.row(row as usize).to_vec())
+            .map(|row| self.domain.known(table.row(row as usize)).into_owned())
             .collect()
     }
 

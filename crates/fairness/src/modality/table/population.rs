@@ -13,6 +13,7 @@ use crate::specification::{AuditSpecification, FIT};
 use crate::strategies::Bound;
 use probity_data::schema::Schema;
 use probity_data::table::{CellNumbers, Table};
+use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, drawn};
 
 /// Rows, and the class that is good to get.
@@ -112,7 +113,14 @@ impl Population {
         let part = self.part;
         let source = Source { part, file, rows };
         let rows = (source, chosen);
-        Ok(People::new((schema, domain), rows, self.favourable)?)
+        let people = People::new((schema, domain), rows, self.favourable)?;
+        if people.rows() == 0 {
+            let names = domain.protected().iter();
+            let names: Vec<&str> = names.map(|&at| &schema.attributes[at].name[..]).collect();
+            let expected = "attributes whose values are known in some row that is asked about";
+            return Err(FieldError::new("protected", names.join(","), expected).into());
+        }
+        Ok(people)
     }
 
     /// The number of rows that exist, and those that are asked about.
