@@ -19,6 +19,13 @@ import sys
 
 WHOLE = 500
 AROUND = 150
+#: What a formula begins with; docs/exports.md says what becomes of such a text.
+FORMULA = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
+
+
+def original(cell):
+    """A text of samples.csv as it was before it was made safe for spreadsheets."""
+    return cell[1:] if FORMULA.match(cell) else cell
 
 
 def words(text):
@@ -78,7 +85,7 @@ def main():
         sheet = csv.writer(file)
         sheet.writerow(["number", "x", "other", "verdict", "reason"])
         for number, row in enumerate(drawn, 1):
-            x, other, source = row["x"], row["other"], row["text"]
+            x, other, source = (original(row[column]) for column in ("x", "other", "text"))
             left = cut(x, changed(x, other) + changed(x, source))
             right = cut(other, changed(other, x) + changed(other, source))
             sheet.writerow([number, left, right, "", ""])
