@@ -156,7 +156,7 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         ),
     });
     let local = &summary.local;
-    if summary.texts.is_some() && local.seeds > 0 && local.discriminatory == 0 {
+    if summary.texts.is_some() && local.generated > 0 && local.discriminatory == 0 {
         sentences.push(format!(
             "Around {} it tried {} more and found none that flips.",
             match local.seeds {

@@ -75,8 +75,12 @@ impl InputKind {
     }
 }
 
-/// Shares as a chart.
+/// Shares as a chart, of the attributes that any input could be asked about by: of none there is no
+/// share.
 pub(super) fn figure(id: String, asked: InputKind, shares: &[Share]) -> Block {
+    let of_some = shares.iter().any(|share| share.sampled > 0);
+    let shares = shares.iter().filter(|share| share.sampled > 0 || !of_some);
+    let shares: Vec<&Share> = shares.collect();
     let rows: Vec<IntervalRow> = shares
         .iter()
         .map(|share| IntervalRow::new(&crossed(&share.protected), share.rate, share.ci95, 0))
@@ -138,4 +142,36 @@ pub(super) fn alike(found: Option<&DecidedAlike>) -> Option<String> {
             Text::value(&found.class)
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_no_inputs_there_is_no_share() {
+        let share = |name: &str, sampled: u64| Share {
+            protected: vec![name.to_owned()],
+            sampled,
+            discriminatory: 0,
+            rate: 0.0,
+            ci95: [0.0, 1.0],
+        };
+        let asked = InputKind {
+            inputs: "the texts",
+            there: None,
+            is_text: true,
+        };
+        let named = |shares: &[Share]| match figure("shares".into(), asked, shares) {
+            Block::Figure(figure) => {
+                let rows = figure.data.rows.into_iter();
+                rows.map(|cells| cells[0].to_string()).collect::<Vec<_>>()
+            }
+            other => panic!("{other:?}"),
+        };
+        let shares = [share("gender", 12), share("religion", 0)];
+        assert_eq!(named(&shares), ["gender"]);
+        // A run that was stopped at once has drawn none.
+        assert_eq!(named(&[share("sex", 0)]), ["sex"]);
+    }
 }

@@ -295,7 +295,9 @@ pub(super) fn deciding(exchanged: &Exchanged, id: &str) -> Vec<Part> {
     if exchanged.per_exchange.is_empty() {
         return parts;
     }
-    let all = &exchanged.per_exchange;
+    let of_some = exchanged.per_exchange.iter().any(|of| of.texts > 0);
+    let all = exchanged.per_exchange.iter();
+    let all: Vec<_> = all.filter(|of| of.texts > 0 || !of_some).collect();
     let rows: Vec<IntervalRow> = all
         .iter()
         .map(|of| IntervalRow::new(&crossed(&of.protected), of.share, of.ci95, 0))
