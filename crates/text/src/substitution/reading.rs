@@ -401,6 +401,14 @@ fn is_verb_of_one(words: &Words, place: &Range<usize>, at: usize) -> bool {
 /// Nouns that are exclamations where nothing goes with them: "what is your problem man".
 const EXCLAMATIONS: [&str; 3] = ["man", "boy", "brother"];
 
+/// Subjects of the sentence that an exclamation stands before: "Man I wish", "Boy this is good".
+const SUBJECTS: [&str; 11] = [
+    "i", "we", "you", "he", "she", "it", "they", "this", "that", "these", "those",
+];
+
+/// Signs that a sentence ends with.
+const ENDS: [&str; 4] = [".", "!", "?", "…"];
+
 /// Returns whether the term at `place` is an exclamation rather than a name for somebody.
 pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
     if place.len() > 1 || !EXCLAMATIONS.contains(&words.plain(place.start)) {
@@ -418,6 +426,10 @@ pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
     });
     let is_alone = words.determiner(place.start).is_none();
     let before = words.before(place.start);
+    let begins = before.is_none_or(|at| ENDS.contains(&words.plain(at)));
+    if begins && next.is_some_and(|word| SUBJECTS.contains(&word.plain.as_str())) {
+        return true;
+    }
     let Some(tag) = before.and_then(|at| words.tag(at)) else {
         return ends;
     };
@@ -445,6 +457,14 @@ pub(super) fn is_fragment(words: &Words, place: &Range<usize>) -> bool {
             .checked_sub(1)
             .and_then(|at| words.get(at))
             .is_some_and(is_letter),
+        // "f**king", but "*king*"
+        "*" => {
+            let stars = (0..=before).rev();
+            let first = stars.take_while(|&at| words.plain(at) == "*" && words.is_glued(at));
+            let letters = first.last().and_then(|first| first.checked_sub(1));
+            letters
+                .is_some_and(|at| words.is_glued(at) && words.get(at).is_some_and(Known::is_word))
+        }
         _ => false,
     }
 }
