@@ -58,14 +58,16 @@ class Description:
 def perform_on_model(runner: Runner[_T], model: Any, data: Any, description: Description) -> _T:
     """Performs a run on a model directory, or on a model of Python, of tables or of texts."""
     if is_path(model):
-        description.expect_without("schema classes favourable gives", "a model directory")
+        description.expect_without("schema classes gives", "a model directory")
+        if description.favourable is not None:
+            runner.options["favourable"] = to_word(description.favourable)
         try:
             return perform_on_directory(runner, model, data)
         finally:
             if runner.urls:
                 runner.write_notes({"urls": runner.urls})
     if concerns_texts(runner, data):
-        description.expect_without("label schema favourable ignore", "texts")
+        description.expect_without("label schema ignore", "texts")
         return _perform_on_texts(runner, model, data, description)
     return _perform_on_rows(runner, model, data, description)
 
@@ -133,6 +135,8 @@ def _perform_on_texts(runner: Runner[_T], model: Any, data: Any, description: De
     named = wrapped.order_classes(words)
     if named is None:
         raise OptionError("classes is needed: those of the model, in the order of its outputs")
+    if description.favourable is not None:
+        runner.options["favourable"] = spell_class(to_word(description.favourable), named)
     predictor = Predictor(wrapped, texts, named, named, given=(model, data))
     runner.options.pop("modality", None)
     inputs: Inputs = {

@@ -65,8 +65,8 @@ def audit(
     outputs, where it does not name them itself; without them, and with a label, they are taken to be
     sorted. `gives` says whether its outputs are `probabilities`, `logits` or, of a
     regressor, `numbers`, which an estimator without classes gives by itself; `gap` is then needed.
-    `favourable` is the class that is good to get, by default the last one; of numbers it is `lower` or
-    `higher`.
+    `favourable` is the class that is good to get, by default the last one, and of texts none; of numbers
+    it is `lower` or `higher`.
 
     `time` is how long the search may take: a number of seconds, a `timedelta`, or a text such as `5m`.
     The shares are counted whole beside it.

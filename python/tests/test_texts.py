@@ -63,6 +63,23 @@ def test_a_pipeline_of_scikit_learn_is_audited(last):
         kept.verify(lambda texts: [0.1] * len(texts), TEXTS)
 
 
+def test_the_class_that_is_good_to_get_is_said():
+    asked = dict(classes=["fine", "rude"], **QUICK)
+    neutral, good = (
+        probity.audit(score, TEXTS, favourable=favourable, **asked) for favourable in (None, "fine")
+    )
+    assert good.pairs().equals(neutral.pairs()) and good.shares == neutral.shares
+    before, moves = (run.summary["unmodified"]["moves"] for run in (neutral, good))
+    assert (before["positive"], moves["positive"]) == ("rude", "fine")
+    assert before["to_positive"] == moves["from_positive"]
+    assert before["from_positive"] == moves["to_positive"]
+    assert "is_favourable_given" not in before and moves["is_favourable_given"]
+    assert not any("disadvantage" in said for said in neutral.disadvantaged)
+    assert any("‘female’ is at a disadvantage" in said for said in good.disadvantaged)
+    with pytest.raises(probity.ProbityError, match="one of the classes fine, rude"):
+        probity.audit(score, TEXTS, favourable="kind", **asked)
+
+
 def test_texts_of_all_kinds_give_the_same_pairs():
     table = pd.DataFrame({"comment": TEXTS, "label": RUDE})
     table.to_csv("texts.csv", index=False)

@@ -51,6 +51,9 @@ fn texts_are_audited_and_repaired() {
     let form = visitor.get(&format!("/models/{model}/audit")).text;
     assert!(form.contains("comments, column comment_text"), "{form}");
     assert!(form.contains(">sexual orientation</label>"), "{form}");
+    // Of texts nothing is taken for good that nobody chose.
+    assert!(form.contains("It is not said</option>"), "{form}");
+    assert!(!form.contains("<option value=\"1\" selected>"), "{form}");
     is_in_words(&form.replace("comment_text", "the texts"));
     let start = format!("{}.0", data.trim_start_matches("/data/"));
     let search = [
@@ -59,8 +62,11 @@ fn texts_are_audited_and_repaired() {
         ("effort", "quick"),
         ("search.seeds", "20"),
         ("search.local", "5"),
+        ("population.favourable", "0"),
     ];
     let audit = visitor.does(&format!("/models/{model}/audit"), &search);
+    let markdown = visitor.get(&format!("/runs/{audit}/report.md")).text;
+    assert!(markdown.contains("population.favourable: 0"), "{markdown}");
     let page = visitor.get(&format!("/runs/{audit}")).text;
     assert!(
         page.contains("of texts with a protected term are decided differently"),

@@ -75,6 +75,98 @@ fn the_demo_trains_audits_and_can_be_verified() {
         .says(&["rejected", "pair 1:"]);
 }
 
+/// What the exchanges of a run do: of each one the texts that would get the class which directions are to
+/// and those that would lose it.
+fn ways(summary: &Value) -> Vec<([String; 3], [u64; 2])> {
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let effects = summary["unmodified"]["effects"].as_array().unwrap();
+    let exchanges = effects.iter().flat_map(|effect| {
+        let exchanges = effect["exchanges"].as_array().unwrap().iter();
+        // Where nobody has a value, a disadvantage alone is listed.
+        let exchanges = exchanges.filter(|of| of["inputs"].as_u64() > Some(0));
+        exchanges.map(move |of| {
+            let named = [&effect["attribute"], &of["from"], &of["to"]].map(word);
+            (
+                named,
+                ["gain", "lose"].map(|way| of[way]["count"].as_u64().unwrap()),
+            )
+        })
+    });
+    let mut exchanges: Vec<_> = exchanges.collect();
+    exchanges.sort();
+    exchanges
+}
+
+/// That a class is good to get is for people to say. It turns directions, and finds nothing else.
+#[test]
+fn directions_are_to_the_class_that_is_said_to_be_good() {
+    let workspace = demo();
+    let asked = format!("{AUDIT} --samples csv");
+    let neutral = workspace.line(&format!("{asked} --out neutral")).exits(0);
+    let good = workspace
+        .line(&format!("{asked} --favourable 0 --out good"))
+        .exits(0);
+    let last = workspace
+        .line(&format!("{asked} --favourable 1.0 --out last"))
+        .exits(0);
+    let [before, turned, same] = ["neutral", "good", "last"].map(|run| workspace.summary(run));
+    let of = |summary: &Value, key: &str| summary["unmodified"]["moves"][key].clone();
+    assert_eq!(of(&before, "positive"), "1");
+    assert_eq!(of(&before, "is_favourable_given"), Value::Null);
+    assert_eq!(
+        (of(&turned, "positive"), of(&same, "positive")),
+        ("0".into(), "1".into())
+    );
+    assert_eq!(of(&same, "is_favourable_given"), true);
+    assert_eq!(of(&before, "to_positive"), of(&turned, "from_positive"));
+    assert_eq!(of(&before, "from_positive"), of(&turned, "to_positive"));
+    let back = ways(&turned).into_iter();
+    let back = back.map(|(named, [gain, lose])| (named, [lose, gain]));
+    assert_eq!(ways(&before), back.collect::<Vec<_>>());
+    assert_eq!(ways(&before), ways(&same));
+    assert!(ways(&before).iter().any(|(_, ways)| ways != &[0, 0]));
+    for run in ["good", "last"] {
+        assert_eq!(
+            workspace.read(&format!("{run}/samples.csv")),
+            workspace.read("neutral/samples.csv")
+        );
+    }
+    let spelt = workspace.read("last/run.toml");
+    assert!(spelt.contains("favourable = \"1\""), "{spelt}");
+    // Whoever says nothing leaves nothing in the specification, and is told of no disadvantage.
+    let asked = workspace.read("neutral/run.toml");
+    assert!(!asked.contains("favourable"), "{asked}");
+    assert!(
+        !neutral.stdout.contains("disadvantage"),
+        "{}",
+        neutral.stdout
+    );
+    for (said, summary, class) in [(&good, &turned, "0"), (&last, &same, "1")] {
+        let said = said.stdout.replace('\u{a0}', " ");
+        assert!(said.contains(&format!("would get ‘{class}’")), "{said}");
+        let effects = summary["unmodified"]["effects"].as_array().unwrap();
+        let is_one_sided = effects.iter().any(|of| of["tendency"] == "one_sided");
+        assert_eq!(
+            said.contains("is at a disadvantage: "),
+            is_one_sided,
+            "{said}"
+        );
+    }
+    workspace.line("verify good").exits(0);
+    refuses(
+        &workspace,
+        &format!("{AUDIT} --favourable kind"),
+        2,
+        &["--favourable is 'kind'", "one of the classes 0, 1"],
+    );
+    refuses(
+        &workspace,
+        &format!("{AUDIT} --population-rows 5"),
+        2,
+        &["population", "no meaning for texts"],
+    );
+}
+
 #[test]
 fn samples_say_what_was_replaced_where() {
     let workspace = demo();

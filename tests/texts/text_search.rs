@@ -588,7 +588,7 @@ fn shares_counted_at_once_are_those_of_each_attribute_and_of_all() {
             [share.sampled, share.discriminatory]
         };
         let texts = domain.inputs();
-        let counts = count_exchanges(&model, &domain, texts, go_on).unwrap();
+        let counts = count_exchanges(&model, (&domain, texts), 1, go_on).unwrap();
         assert_eq!(counts.of_attribute(0), share(vec![0]));
         assert_eq!(counts.of_attribute(1), share(vec![1]));
         assert_eq!(counts.of_all(), share(vec![0, 1]));
@@ -597,8 +597,8 @@ fn shares_counted_at_once_are_those_of_each_attribute_and_of_all() {
         flipped += found;
         for cut in [0, 1, 11, texts.len()] {
             let (first, rest) = texts.split_at(cut);
-            let first = count_exchanges(&model, &domain, first, go_on).unwrap();
-            let rest = count_exchanges(&model, &domain, rest, go_on).unwrap();
+            let first = count_exchanges(&model, (&domain, first), 1, go_on).unwrap();
+            let rest = count_exchanges(&model, (&domain, rest), 1, go_on).unwrap();
             assert_eq!(first.and(rest).unwrap(), counts);
         }
     }

@@ -145,9 +145,7 @@ impl ExplainSpecification {
             gap: self.gap,
             ..AuditSpecification::default()
         };
-        if self.modality == ModalityName::Table {
-            audit.population.favourable.clone_from(&self.favourable);
-        }
+        audit.population.favourable.clone_from(&self.favourable);
         audit
     }
 

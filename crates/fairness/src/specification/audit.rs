@@ -113,7 +113,7 @@ pub struct AuditSpecification {
     /// How decisions are made of what the model says.
     #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
     pub decision: DecisionSpecification,
-    /// Whose decisions the share of the data is of.
+    /// Whose decisions the share of the data is of, and what is good to get.
     #[serde(skip_serializing_if = "PopulationSpecification::is_usual")]
     pub population: PopulationSpecification,
     /// What only answers, in place of a model directory.
@@ -189,7 +189,7 @@ impl Specification for AuditSpecification {
         tuned(&self.tuning, &[self.strategy()])?;
         self.search.expect_used_by(self.strategy(), self.modality)?;
         if is_text {
-            unused("population", self.population.is_usual(), "texts")?;
+            self.population.rules_of_texts()?;
             if self.rank == Some(Rank::Density) {
                 let expected = "gap: no density is known of texts";
                 return Err(FieldError::new("rank", "density", expected));
@@ -274,7 +274,7 @@ impl AuditSpecification {
     }
 
     /// The specification with nothing left to the inputs: its protected attributes are `protected`,
-    /// and `favourable`, one of `classes`, is good to get.
+    /// and `favourable`, one of `classes`, is good to get. Of texts it is not put in where nobody said so.
     #[must_use]
     pub fn resolved(
         mut self,
@@ -293,6 +293,9 @@ impl AuditSpecification {
             population.rows = population.most(self.predictor.source.is_some());
             population.favourable = Some(favourable.to_owned());
         } else {
+            if let Some(said) = &mut self.population.favourable {
+                *said = favourable.to_owned();
+            }
             self.text.local_strategy = Some(self.text.local_strategy(strategy));
             self.text.max_l0 = self.text.max_changed();
             self.text.min_fluency = self.text.least_fluency();

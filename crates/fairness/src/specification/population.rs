@@ -47,7 +47,7 @@ pub struct PopulationSpecification {
     /// are no seeds, and steps that lead elsewhere are not taken.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stay_plausible: bool,
-    /// The class that is good to get; by default the last one of the schema.
+    /// The class that is good to get; by default the last one of the schema, and none of texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
 }
@@ -97,6 +97,15 @@ impl PopulationSpecification {
     pub(crate) fn stays_above(&self) -> Option<f32> {
         let least = self.min_plausibility.unwrap_or(PLAUSIBLE);
         self.stay_plausible.then_some(least)
+    }
+
+    /// Refuses what only tables have: of texts it can be said which class is good to get, and no more.
+    pub(super) fn rules_of_texts(&self) -> Result<(), FieldError> {
+        let of_rows = PopulationSpecification {
+            favourable: None,
+            ..self.clone()
+        };
+        unused("population", of_rows.is_usual(), "texts")
     }
 
     /// Checks the rules between the fields, for a model in a directory or a predictor.

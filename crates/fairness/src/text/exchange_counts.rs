@@ -143,15 +143,15 @@ struct Made {
 }
 
 /// Asks `model` about `texts` of `domain`, by number, with all that may be exchanged in them, and
-/// counts the effects of that. `observe` is told now and then how many are done, and may stop it:
-/// the counts are then of these.
+/// counts the effects of that; directions are to and from the class numbered `positive`. `observe` is
+/// told now and then how many are done, and may stop it: the counts are then of these.
 ///
 /// # Errors
 /// When the model cannot answer.
 pub fn count_exchanges(
     model: &dyn Classifier,
-    domain: &TextDomain,
-    texts: &[u32],
+    (domain, texts): (&TextDomain, &[u32]),
+    positive: usize,
     observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<ExchangeCounts, ModelError> {
     let mut terms: BTreeSet<(usize, &str)> = BTreeSet::new();
@@ -167,7 +167,7 @@ pub fn count_exchanges(
     for block in texts.chunks(BLOCK) {
         let chunks = block.par_chunks(CHUNK);
         let of_block = chunks
-            .map(|texts| count(model, domain, &numbers, texts))
+            .map(|texts| count(model, (domain, texts), &numbers, positive))
             .try_reduce(Counts::default, |one, other| Ok(one.and(other)))?;
         counts = counts.and(of_block);
         if observe(counts.texts).is_break() {
@@ -187,14 +187,13 @@ type Numbers<'a> = HashMap<(usize, &'a str), u32>;
 
 fn count(
     model: &dyn Classifier,
-    domain: &TextDomain,
+    (domain, texts): (&TextDomain, &[u32]),
     numbers: &Numbers<'_>,
-    texts: &[u32],
+    positive: usize,
 ) -> Result<Counts, ModelError> {
     let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
     let mut counts = Counts::default();
-    let positive = model.classes().saturating_sub(1);
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         counts.move_of(&check, model.decision(), positive);
         let good = positive_decision(model.decision(), positive);

@@ -139,8 +139,11 @@ pub struct DecisionTexts {
 /// The directions in which decisions on texts change, and how far their scores move.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TextMoves {
-    /// The class that directions are to and from: the last one.
+    /// The class that directions are to and from: the one that was called good to get, else the last.
     pub positive: String,
+    /// Whether somebody said that it is good to get.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_favourable_given: bool,
     /// Texts that do not get this class and would by some exchange; where scores are compared, that
     /// would score higher.
     pub to_positive: Share,
@@ -156,7 +159,7 @@ pub struct TextMoves {
 
 impl Exchanged {
     /// The effects that `counts` say, of attributes that are called `attributes` and whose values are
-    /// called `values`; `positive` is the last class, and `decisions` are called so.
+    /// called `values`; directions are to and from the class `positive`, and `decisions` are called so.
     #[must_use]
     pub fn new(
         counts: &ExchangeCounts,
@@ -223,6 +226,7 @@ impl Exchanged {
             decided: decided((&counts.decided, kept), attributes, decisions),
             moves: TextMoves {
                 positive: positive.to_owned(),
+                is_favourable_given: false,
                 to_positive: Share::new(counts.to_positive, counts.texts),
                 from_positive: Share::new(counts.from_positive, counts.texts),
                 gap: None,

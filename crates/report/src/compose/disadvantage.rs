@@ -6,6 +6,9 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{AttributeEffect, ExchangeEffect, Intersection, Tendency, ValueEffect};
 use super::super::text::{Text, count, interval, listed, percent};
 
+/// What the part is called where there is something good to get.
+pub(super) const TITLE: &str = "Who is disadvantaged";
+
 /// Values of an attribute that are drawn.
 const MOST: usize = 12;
 
@@ -37,6 +40,8 @@ pub(super) struct Stakes {
     pub lose: String,
     /// What the inputs are.
     pub inputs: Inputs,
+    /// Whether it is good to get: of texts only where somebody says so.
+    pub is_good: bool,
 }
 
 impl Stakes {
@@ -73,8 +78,8 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
     let are_two = effect.values.len() == 2;
     let way = match effect.tendency {
         Tendency::None => return None,
-        // Of texts nobody said that the one class is good to get.
-        Tendency::OneSided if stakes.inputs == Inputs::Texts => String::new(),
+        // Nobody said that the one class is good to get.
+        Tendency::OneSided if !stakes.is_good => String::new(),
         Tendency::OneSided => format!(", ‘{}’ is at a disadvantage", Text::value(&first.from)),
         Tendency::Leaning => {
             let (worse, pairs) = worse_off(first, back);
@@ -126,7 +131,7 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
     }
     said.push('.');
     if !are_two && effect.tendency != Tendency::Balanced {
-        said.push_str(&nets(effect, stakes.inputs));
+        said.push_str(&nets(effect, stakes.is_good));
     }
     Some(said)
 }
@@ -192,7 +197,7 @@ fn worse_off(first: &ExchangeEffect, back: Option<&ExchangeEffect>) -> (u64, u64
 }
 
 /// The values that gain and lose most as others.
-fn nets(effect: &AttributeEffect, inputs: Inputs) -> String {
+fn nets(effect: &AttributeEffect, is_good: bool) -> String {
     let named = |value: &ValueEffect| {
         format!(
             "‘{}’ ({:.1})",
@@ -204,9 +209,9 @@ fn nets(effect: &AttributeEffect, inputs: Inputs) -> String {
     let losing = effect.values.iter().filter(|value| value.net <= -NOTHING);
     let gaining: Vec<String> = gaining.take(NAMED).map(named).collect();
     let losing: Vec<String> = losing.rev().take(NAMED).map(named).collect();
-    let [gain, lose] = match inputs {
-        Inputs::Rows => ["at a disadvantage", "at an advantage"],
-        Inputs::Texts => ["would gain", "would lose"],
+    let [gain, lose] = match is_good {
+        true => ["at a disadvantage", "at an advantage"],
+        false => ["would gain", "would lose"],
     };
     let all = [(gaining, gain), (losing, lose)];
     let said = all.iter().filter(|(values, _)| !values.is_empty());
@@ -433,10 +438,11 @@ mod tests {
 
     fn stakes(inputs: Inputs) -> Stakes {
         Stakes {
-            title: "Who is disadvantaged",
+            title: TITLE,
             gain: "would get ‘high’".to_owned(),
             lose: "would lose it".to_owned(),
             inputs,
+            is_good: inputs == Inputs::Rows,
         }
     }
 
@@ -457,6 +463,18 @@ mod tests {
         assert_eq!(
             said(&two, Inputs::Texts),
             "By sex: with ‘male’ in its place, 11.00 % of the 100 texts that name ‘female’ would get ‘high’ (95 % interval 1.00 % – 25.00 %); with ‘female’ in its place, 2.00 % of the 100 texts that name ‘male’ would."
+        );
+        // What somebody calls good to get is to the disadvantage of those whom another value gets it.
+        let good = Stakes {
+            is_good: true,
+            ..stakes(Inputs::Texts)
+        };
+        let text = sentence(&two, &good).unwrap_or_default();
+        assert!(
+            text.starts_with(
+                "By sex, ‘female’ is at a disadvantage: with ‘male’ in its place, 11.00\u{a0}% of the 100 texts that name ‘female’ would"
+            ),
+            "{text}"
         );
         let both = "as ‘male’, 11.00 % of the 100 ‘female’ rows would get ‘high’ (95 % interval 1.00 % – 25.00 %) and 0.00 % would lose it; as ‘female’, 2.00 % of the 100 ‘male’ rows would get ‘high’ and 9.00 % would lose it.";
         for (tendency, start) in [

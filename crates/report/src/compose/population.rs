@@ -55,10 +55,11 @@ fn stakes(population: &Population) -> Stakes {
         (None, None) => [format!("would get ‘{favourable}’"), "would lose it".into()],
     };
     Stakes {
-        title: "Who is disadvantaged",
+        title: disadvantage::TITLE,
         gain,
         lose,
         inputs: Inputs::Rows,
+        is_good: true,
     }
 }
 

@@ -241,18 +241,27 @@ pub(super) fn ways(moves: &TextMoves) -> String {
 
 /// What texts get by an exchange.
 fn stakes(moves: &TextMoves) -> Stakes {
+    let is_good = moves.is_favourable_given;
     let [gain, lose] = match moves.gap {
         Some(_) => ["would score higher", "would score lower"].map(str::to_owned),
         None => [
             format!("would get ‘{}’", Text::value(&moves.positive)),
-            "would no longer get it".to_owned(),
+            match is_good {
+                true => "would lose it",
+                false => "would no longer get it",
+            }
+            .to_owned(),
         ],
     };
     Stakes {
-        title: "Which values decide",
+        title: match is_good {
+            true => disadvantage::TITLE,
+            false => "Which values decide",
+        },
         gain,
         lose,
         inputs: Inputs::Texts,
+        is_good,
     }
 }
 

@@ -289,6 +289,64 @@ fn texts_as_they_are_come_before_those_of_the_search() {
 }
 
 #[test]
+fn who_is_disadvantaged_is_said_where_somebody_says_what_is_good() {
+    let said = |is_favourable_given: bool| {
+        let share = |count: u64| json!({ "count": count, "share": 0.4, "ci95": [0.2, 0.6] });
+        let value = |value: &str, net: f64| json!({ "value": value, "inputs": 20, "net": net, "gain": share(8), "lose": share(0) });
+        let exchange = |from: &str, to: &str, gain: u64, lose: u64| json!({ "from": from, "to": to, "inputs": 20, "gain": share(gain), "lose": share(lose) });
+        let exchanged = json!({
+            "texts": 40, "flipped": 16, "kinds": 2, "pairs": [], "terms": [],
+            "effects": [{
+                "attribute": "gender", "tendency": "leaning",
+                "values": [value("female", 0.4), value("male", -0.4)],
+                "exchanges": [exchange("female", "male", 8, 2), exchange("male", "female", 1, 6)],
+            }, {
+                "attribute": "religion", "tendency": "one_sided",
+                "values": [value("Jewish", 0.4), value("Sikh", 0.0), value("Hindu", -0.4)],
+                "exchanges": [exchange("Jewish", "Hindu", 8, 0)],
+            }],
+            "moves": {
+                "positive": "ok", "is_favourable_given": is_favourable_given,
+                "to_positive": share(16), "from_positive": share(8),
+                "changes": {
+                    "mean": 0.1, "largest": 0.5, "quantiles": [], "bin_width": 0.5, "bins": [30, 10],
+                },
+            },
+        });
+        let exchanged: Exchanged = serde_json::from_value(exchanged).unwrap();
+        let part = deciding(&exchanged, "x").remove(0);
+        let ways = ways(exchanged.moves.as_ref().unwrap());
+        let said = format!("{} {ways}", disadvantaged(&exchanged).join(" "));
+        (part.title.to_string(), said.replace('\u{a0}', " "))
+    };
+    let (title, text) = said(false);
+    assert_eq!(title, "Which values decide");
+    assert!(!text.contains("disadvantage"), "{text}");
+    stand_in_order(
+        &text,
+        &[
+            "By gender it goes both ways",
+            "40.00 % would no longer get it",
+            "By religion: with ‘Hindu’ in its place",
+            "in points: would gain ‘Jewish’ (40.0); would lose ‘Hindu’ (40.0).",
+            "16 texts would get ‘ok’ (40.00 %), and 8 would no longer get it",
+        ],
+    );
+    let (title, text) = said(true);
+    assert_eq!(title, "Who is disadvantaged");
+    assert!(!text.contains("no longer"), "{text}");
+    stand_in_order(
+        &text,
+        &[
+            "40.00 % would lose it",
+            "By religion, ‘Jewish’ is at a disadvantage: with ‘Hindu’ in its place",
+            "in points: at a disadvantage ‘Jewish’ (40.0); at an advantage ‘Hindu’ (40.0).",
+            "16 texts would get ‘ok’ (40.00 %), and 8 would lose it",
+        ],
+    );
+}
+
+#[test]
 fn what_was_cut_short_says_so_before_what_was_found() {
     for (ending, said) in [
         ("interrupted", "Interrupted after 200 ms of searching"),

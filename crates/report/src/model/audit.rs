@@ -352,6 +352,9 @@ pub struct ExchangeShare {
 pub struct TextMoves {
     /// The class that directions are to and from.
     pub positive: String,
+    /// Whether somebody said that it is good to get; else it is the last one, and nobody did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_favourable_given: bool,
     /// Texts that would get it.
     pub to_positive: CountedRows,
     /// Texts that would lose it.

@@ -50,8 +50,10 @@ impl FormPage for AuditForm {
         for name in &self.model.description.protected {
             form.add("protected", name);
         }
-        // The last outcome of the description is the one that was said to be good.
-        if let Some(outcome) = self.outcomes().last() {
+        // The last outcome of the description of a table is the one that was said to be good; of texts
+        // nobody was asked.
+        let described = self.outcomes().last().filter(|_| !self.is_of_texts());
+        if let Some(outcome) = described {
             form.set(FAVOURABLE, outcome);
         }
         form
@@ -70,8 +72,13 @@ impl FormPage for AuditForm {
         let attributes = attributes
             .iter()
             .map(|name| Choice::new(name, attribute(name, self.modality())));
+        let none = self
+            .is_of_texts()
+            .then(|| Choice::new("", "It is not said"));
         let outcomes = self.outcomes().iter();
-        let outcomes = outcomes.map(|outcome| Choice::new(outcome, outcome));
+        let outcomes = none
+            .into_iter()
+            .chain(outcomes.map(|outcome| Choice::new(outcome, outcome)));
         page_with(
             status,
             &AuditPage {
@@ -148,12 +155,9 @@ impl AuditForm {
         Some((data.id.clone(), column))
     }
 
-    /// The outcomes of which one can be chosen as good: those of a classifier of tables.
+    /// The outcomes of which one can be chosen as good; none of a regressor.
     fn outcomes(&self) -> &[String] {
-        match self.is_of_texts() {
-            true => &[],
-            false => &self.model.description.classes,
-        }
+        &self.model.description.classes
     }
 
     /// The attributes that can be protected.

@@ -284,10 +284,9 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn favourable(&self) -> &str {
-        self.texts
-            .subject
-            .classes()
-            .last()
+        let classes = self.texts.subject.classes();
+        classes
+            .get(self.texts.favourable)
             .map_or("", String::as_str)
     }
 
@@ -454,8 +453,10 @@ impl<'m> Modality for TextCase<'m> {
         let length = |items: &Range<u64>| items.end - items.start;
         let all = length(&of_joint) + rest.iter().map(length).sum::<u64>() + length(&of_kept);
         let _ = observe(0, all);
-        let mut exchanges =
-            count_exchanges(model, &joint.domain, texts, &mut |done| observe(done, all))?;
+        let asked = (&joint.domain, texts);
+        let mut exchanges = count_exchanges(model, asked, self.texts.favourable, &mut |done| {
+            observe(done, all)
+        })?;
         let [mut done, _] = exchanges.of_all();
         let mut of_sets = Vec::with_capacity(sets.len());
         for (attribute, (set, items)) in alone.iter().zip(rest).enumerate() {
@@ -608,6 +609,7 @@ impl<'m> Modality for TextCase<'m> {
             let named = (protected.attributes(), protected.values());
             let decisions = (self.favourable(), &self.texts.classes[..]);
             let mut exchanged = Exchanged::new(counts, named, decisions);
+            exchanged.moves.is_favourable_given = specification.population.favourable.is_some();
             if let Decision::Gap(gap) = &self.texts.decision {
                 exchanged.moves.gap = Some(gap.most);
             }

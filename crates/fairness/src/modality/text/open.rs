@@ -112,13 +112,14 @@ pub(super) fn protected_of(
     })
 }
 
-/// The way in which decisions are made between `classes`, the last of which is good to get, and the
-/// names of the possible decisions.
+/// The way in which decisions are made between `classes`, of which the last one is good to get unless
+/// `specification` names another, and the names of the possible decisions.
 pub(super) fn decision_of(
     specification: &AuditSpecification,
     classes: &[String],
 ) -> Result<(Decision, Vec<String>), AuditError> {
-    let decision = specification.deciding().of_texts(classes)?;
+    let favourable = specification.population.favourable_of(classes)?;
+    let decision = specification.deciding().among(classes, favourable, None)?;
     let names = decision.names(classes);
     Ok((decision, names))
 }
@@ -133,6 +134,8 @@ pub(super) struct Texts<'m> {
     pub(super) decision: Decision,
     /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
+    /// The number of the class that is good to get, or of the last one where nobody says which is.
+    pub(super) favourable: usize,
     pub(super) counts: TextCounts,
     /// All texts with a protected term, in the order of the file.
     pub(super) texts: Arc<Vec<String>>,
@@ -240,6 +243,7 @@ impl<'m> Texts<'m> {
             Arc::new(model.value)
         });
         let (decision, classes) = decision_of(specification, subject.classes())?;
+        let favourable = specification.population.favourable_of(subject.classes())?;
         let begin_at = refused.zip(parts.begin_at).map(|(refused, text)| {
             let place = has_term.iter().position(|&other| other == text);
             place.ok_or(refused)
@@ -261,6 +265,7 @@ impl<'m> Texts<'m> {
             values,
             decision,
             classes,
+            favourable,
             counts,
             encoder,
             masked,

@@ -67,6 +67,8 @@ pub struct TextRepair<L = RecurrentLearner> {
     /// The way in which decisions are made: the specification, and the gap beyond which scores
     /// differ, where they are compared.
     decides: (DecisionSpecification, Option<f64>),
+    /// The class that is good to get, where the audits were told one.
+    favourable: Option<String>,
     decision: Decision,
     label: LabelRule,
     learner: L,
@@ -122,6 +124,8 @@ impl<L: TextLearner> TextRepair<L> {
             gap: self.decides.1,
             ..AuditSpecification::default()
         };
+        let favourable = &mut specification.population.favourable;
+        favourable.clone_from(&self.favourable);
         let column = &self.provenance.specification.text_column;
         specification.text.column.clone_from(column);
         specification.text.lexicon.clone_from(&options.lexicon);
@@ -244,11 +248,15 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
             lexicon: &lexicon.value,
         })?;
         let mut deciding = specification.deciding();
+        let mut favourable = None;
         let mut decisions = Vec::new();
         let subject = learner.subject();
         for run in &runs {
             deciding = run.specification.deciding();
-            decisions.push(deciding.of_texts(subject.classes())?);
+            let (population, classes) = (&run.specification.population, subject.classes());
+            favourable.clone_from(&population.favourable);
+            let good = population.favourable_of(classes)?;
+            decisions.push(deciding.among(classes, good, None)?);
         }
         let of_runs = runs.iter().map(|run| Some(run.directory()));
         let decision = match runs.is_empty() {
@@ -294,6 +302,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
             test_texts: test_texts.collect(),
             decision,
             decides,
+            favourable,
             learner,
             sources,
             learning,
