@@ -1,9 +1,10 @@
 //! `probity explain`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use super::exit_code::ExitCode;
@@ -17,6 +18,7 @@ use probity::fairness::explain::{
     Decision, Direction, Ending, Explanation, Undoing, UndoingSummary, Variant, explain,
 };
 use probity::fairness::modality::{Change, ModalityName};
+use probity::fairness::opened::open_texts;
 
 mod person;
 
@@ -31,7 +33,8 @@ const SHOWN: usize = 100;
 pub(super) struct ExplainArgs {
     #[command(flatten)]
     fields: Fields<ExplainSpecification>,
-    /// Texts with the one that is explained: a text a line (.txt), or a table with --text-column
+    /// Texts with the one that is explained, or such as that of --text: a text a line (.txt), or a
+    /// table with --text-column
     #[arg(
         long,
         conflicts_with = "data",
@@ -39,8 +42,8 @@ pub(super) struct ExplainArgs {
         help_heading = "Text"
     )]
     texts: Option<PathBuf>,
-    /// Explain this one text
-    #[arg(long, conflicts_with_all = ["data", "texts", "row"], help_heading = "Text")]
+    /// Explain this one text; which words may stand in it, the texts of --texts say
+    #[arg(long, conflicts_with_all = ["data", "row"], help_heading = "Text")]
     text: Option<String>,
     /// Run of counterparts or situations: with whom the person in the row was compared there, and in
     /// what they differ
@@ -60,13 +63,14 @@ pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<Exit
     if let Some(run) = &args.run {
         return person::run(run, &args.fields, &args.threads, output);
     }
-    if let Some(texts) = &args.texts {
-        args.fields.set_texts(texts)?;
-    }
     // It lasts until the text is explained.
-    let _file = match &args.text {
-        Some(text) => Some(only_text(text, &mut args.fields)?),
-        None => None,
+    let _file = match (&args.text, &args.texts) {
+        (Some(text), others) => Some(text_first(text, others.as_deref(), &mut args.fields)?),
+        (None, Some(texts)) => {
+            args.fields.set_texts(texts)?;
+            None
+        }
+        (None, None) => None,
     };
     started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
@@ -78,22 +82,36 @@ pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<Exit
     output.summary("explain", &explanation, &render(&explanation))
 }
 
-/// Writes `text` as the only one of a table, which `fields` then name.
-fn only_text(
+/// Writes `text` as the first one of a table, before those in the file `others`, if there is one;
+/// `fields` then name the table and its first row.
+fn text_first(
     text: &str,
+    others: Option<&Path>,
     fields: &mut Fields<ExplainSpecification>,
 ) -> anyhow::Result<NamedTempFile> {
     const COLUMN: &str = "text";
-    if fields.is_given("text.column") {
-        bail!("--text-column has no meaning with --text");
+    if fields.is_given("text.column") && others.is_none() {
+        bail!("--text-column has no meaning with --text where there is no --texts");
     }
     if text.trim().is_empty() {
         bail!("--text is empty; give it the text to explain");
     }
+    let column = fields.get("text.column").and_then(Value::as_str);
+    let skip = fields.get("skip_bad_rows").and_then(Value::as_bool);
+    let others = others.map(|file| open_texts(file, column, skip.unwrap_or_default()));
+    let others = others
+        .transpose()?
+        .map_or_else(Vec::new, |opened| opened.value.texts);
     let file = tempfile::Builder::new().suffix(".csv").tempfile()?;
     let mut table = csv::Writer::from_writer(file.as_file());
     table.write_record([COLUMN])?;
-    table.write_record([text])?;
+    let others = others.iter().map(String::as_str);
+    for text in [text].into_iter().chain(others) {
+        // A blank one says nothing, and would be refused.
+        if !text.trim().is_empty() {
+            table.write_record([text])?;
+        }
+    }
     table.flush()?;
     drop(table);
     fields.set_texts(file.path())?;
@@ -265,6 +283,12 @@ fn undone(explained: &Explanation, undoing: &UndoingSummary) -> String {
         (Ending::Exhausted, false) => format!(
             "Proven smallest: no other set of {more} that may change does it ({asked}).\n"
         ),
+        (Ending::Exhausted, true) if undoing.tried == 0 => match explained.modality {
+            ModalityName::Table => "No change was tried: nothing else of it may change.\n".into(),
+            ModalityName::Text => {
+                "No change was tried: no word may change, or no near one fits its place.\n".into()
+            }
+        },
         (Ending::Exhausted, true) => {
             format!("No change of what may change undoes it: all were tried ({asked}).\n")
         }
@@ -278,7 +302,29 @@ fn undone(explained: &Explanation, undoing: &UndoingSummary) -> String {
             count(undoing.max_calls)
         ),
     });
+    text.push_str(&said_of_fluency(
+        explained.fluency_texts,
+        !undoing.changes.is_empty(),
+    ));
     text
+}
+
+/// By what the words of changes were chosen, where that was the only text, or where it may be why no
+/// change was found.
+fn said_of_fluency(texts: Option<u64>, is_undone: bool) -> String {
+    match texts {
+        Some(0) => {
+            "No other texts say which words go together, so that a changed text may read as nobody \
+                    would write it: --texts beside --text, --ngrams or --fluency-model say so.\n"
+                .to_owned()
+        }
+        Some(texts) if !is_undone => format!(
+            "A word is tried where it stands between the same words somewhere in the {} texts; --ngrams \
+             of more texts, or --fluency-model, let others be tried.\n",
+            count(texts)
+        ),
+        _ => String::new(),
+    }
 }
 
 fn change_cells(undoing: &Undoing) -> Vec<String> {

@@ -228,7 +228,8 @@ fn texts_are_explained_word_by_word() {
     let file = workspace.read("predicted.csv");
     let mut predicted = csv::Reader::from_reader(file.as_bytes());
     let predicted: Vec<csv::StringRecord> = predicted.records().map(Result::unwrap).collect();
-    let (mut explained, mut undone) = (0, 0);
+    let (mut explained, mut undone, mut tried_alone) = (0, 0, 0);
+    let mut last = String::new();
     for record in &predicted {
         if explained == 6 {
             break;
@@ -267,7 +268,26 @@ fn texts_are_explained_word_by_word() {
         let alone = ["explain", "--model", "demo/model", "--json", "--text", text];
         let alone = workspace.run(alone).exits(0).json();
         assert_eq!(alone["variants"], said["variants"]);
-        for change in said["undoing"]["changes"].as_array().unwrap() {
+        // A text alone does not say which words go together; others beside it do.
+        let mut beside = vec!["explain", "--model", "demo/model", "--json", "--text", text];
+        beside.extend([
+            "--texts",
+            "demo/comments.csv",
+            "--text-column",
+            "comment_text",
+        ]);
+        let beside = workspace.run(beside).exits(0).json();
+        assert_eq!(
+            (&beside["row"], &beside["variants"]),
+            (&json!(1), &said["variants"])
+        );
+        let all = predicted.len();
+        let texts = [&alone, &said, &beside].map(|said| &said["fluency_texts"]);
+        assert_eq!(texts, [&json!(0), &json!(all), &json!(all + 1)]);
+        tried_alone += alone["undoing"]["tried"].as_u64().unwrap();
+        text.clone_into(&mut last);
+        let changes = [&said, &beside].map(|said| said["undoing"]["changes"].as_array());
+        for change in changes.into_iter().flat_map(Option::unwrap) {
             undone += 1;
             let text = change["input"][0]["value"].as_str().unwrap();
             let examine = ["audit", "--model", "demo/model", "--json", "--text", text];
@@ -277,6 +297,37 @@ fn texts_are_explained_word_by_word() {
         }
     }
     assert!(explained == 6 && undone > 0, "{explained} {undone}");
+    assert!(tried_alone > 0);
+    workspace
+        .run(["explain", "--model", "demo/model", "--text", &last])
+        .exits(0)
+        .says(&["No other texts say which words go together"]);
+    let words = [
+        "explain",
+        "--model",
+        "demo/model",
+        "--min-fluency",
+        "0.1",
+        "--text",
+        &last,
+    ];
+    let refused = workspace.run(words).exits(2);
+    assert!(
+        refused
+            .stderr
+            .contains("--min-fluency is 0.1, but must be left out: there are no texts besides"),
+        "{}",
+        refused.stderr
+    );
+    // Where nothing may change, nothing is said to have been tried.
+    let row = predicted.iter().find(|record| record[1] == last).unwrap();
+    workspace
+        .line(&format!("explain {texts} --row {} --max-l0 0", &row[0]))
+        .exits(0)
+        .says(&[
+            "No change was tried: no word may change",
+            "A word is tried where it stands",
+        ]);
     let explain = format!("explain {texts} --row 1");
     refuses(
         &workspace,

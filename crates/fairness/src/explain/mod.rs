@@ -165,6 +165,11 @@ pub struct Explanation {
     pub flips: u64,
     /// All variants, the input among them, in the order of their protected values.
     pub variants: Vec<Variant>,
+    /// The number of texts that said which words stand beside each other, by which changes were chosen: 0
+    /// where the text was the only one, so that any near words might. Nothing of rows, and where n-grams
+    /// of a file or a fluency model said it, or nothing was asked of fluency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fluency_texts: Option<u64>,
     /// The changes that undo the flips; none where there are no flips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoing: Option<UndoingSummary>,
@@ -184,6 +189,12 @@ pub(crate) trait Explained: Modality {
 
     /// Names of the classes that have probabilities.
     fn scored(&self) -> &[String];
+
+    /// The number of texts that say which words stand beside each other, 0 where the input is the only
+    /// one; nothing of rows, and where something else says it or nothing is asked of fluency.
+    fn fluency_texts(&self) -> Option<u64> {
+        None
+    }
 
     /// The places of the input that may change, but for the attributes `fixed`.
     fn places(&self, fixed: &[String]) -> Result<Vec<Place>, AuditError>;
@@ -282,6 +293,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
         decision: decision(model, (&input, &check.checked.logits), scored),
         flips: check.checked.flips.len() as u64,
         variants,
+        fluency_texts: case.fluency_texts(),
         undoing,
     })
 }

@@ -30,6 +30,10 @@ impl Explained for TextCase<'_> {
         self.texts.subject.classes()
     }
 
+    fn fluency_texts(&self) -> Option<u64> {
+        self.texts.fluency_texts
+    }
+
     fn places(&self, _fixed: &[String]) -> Result<Vec<Place>, AuditError> {
         let row = self.input();
         let Some(source) = self.domain.source(&row) else {

@@ -148,6 +148,9 @@ pub(super) struct Texts<'m> {
     pub(super) encoder: Option<Encoder>,
     /// The n-gram model that measures fluency, where that is asked for.
     pub(super) ngrams: Option<Arc<NgramModel>>,
+    /// The number of texts that the n-gram model was fitted to, 0 where the only one was not fit for it;
+    /// nothing where it was read, or fluency is not measured by one.
+    pub(super) fluency_texts: Option<u64>,
     /// The masked language model that measures fluency in place of n-grams.
     pub(super) masked: Option<Arc<MaskedLanguageModel>>,
     pub(super) sha256: BTreeMap<String, String>,
@@ -226,10 +229,26 @@ impl<'m> Texts<'m> {
                 attributes: protected.attributes().join(", "),
             });
         }
-        let ngrams = match (options.least_fluency(), &parts.fluency_model) {
-            (Some(_), None) => Some(open_ngrams(options, &looked, &mut sha256)?),
-            _ => None,
+        // A text that is explained by itself says nothing of other words that may stand in it.
+        let is_alone = parts.begin_at.is_some() && kept.len() == 1;
+        let is_measured = options.least_fluency().is_some() && parts.fluency_model.is_none();
+        let is_fitted = is_measured && options.ngrams.is_none();
+        if let Some(least) = options.min_fluency.filter(|least| *least > 0.0)
+            && is_fitted
+            && is_alone
+        {
+            let expected = "left out: there are no texts besides, and neither text.ngrams nor \
+                            text.fluency_model, by which fluency could be measured";
+            return Err(FieldError::new("text.min_fluency", least, expected).into());
+        }
+        let ngrams = match is_measured && !(is_fitted && is_alone) {
+            true => Some(open_ngrams(options, &looked, &mut sha256)?),
+            false => None,
         };
+        let fluency_texts = is_fitted.then_some(match is_alone {
+            true => 0,
+            false => kept.len() as u64,
+        });
         let whole = kept.iter().zip(&looked);
         let unexchanged = whole.filter_map(|(&text, looked)| KeptText::new(texts[text], looked));
         let unexchanged = unexchanged.collect();
@@ -259,6 +278,7 @@ impl<'m> Texts<'m> {
             directory: parts.directory.map(Path::to_owned),
             begin_at: begin_at.transpose()?.map(|place| place as u32),
             ngrams: ngrams.map(Arc::new),
+            fluency_texts,
             clusters: OnceLock::new(),
             subject,
             protected,
