@@ -64,6 +64,9 @@ pub(super) struct Counts {
     pub values: BTreeMap<u32, [u64; 3]>,
     /// The counts by the exchange of one value for another.
     pub exchanges: BTreeMap<(u32, u32), [u64; 3]>,
+    /// Of more than two classes, by the exchange of one value for another: from which to which the decisions
+    /// change.
+    pub moved: BTreeMap<(u32, u32), Moved>,
     pub to_positive: u64,
     pub from_positive: u64,
     /// What is decided of the texts as they are; nothing where scores are compared.
@@ -73,6 +76,39 @@ pub(super) struct Counts {
     /// place.
     pub pairs: BTreeMap<(u32, u32), [u64; 3]>,
     pub terms: BTreeMap<u32, OfTerm>,
+}
+
+/// Counts of the texts whose decision an exchange changes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Moved {
+    pub texts: u64,
+    /// The texts by the decision on them and the one that they get.
+    pub ways: BTreeMap<(u32, u32), u64>,
+}
+
+impl Moved {
+    /// Counts a text that the exchange moves in these `ways`: several where it can be made in several
+    /// places.
+    fn add(&mut self, ways: BTreeSet<(u32, u32)>) {
+        self.texts += 1;
+        for way in ways {
+            *self.ways.entry(way).or_default() += 1;
+        }
+    }
+
+    /// Whether an exchange that can be made in so many `texts` may have moved these.
+    fn is_of(&self, texts: u64) -> bool {
+        self.texts <= texts && self.ways.values().all(|&way| way <= self.texts)
+    }
+
+    fn and(mut self, other: Moved) -> Moved {
+        self.texts = self.texts.saturating_add(other.texts);
+        for (way, more) in other.ways {
+            let own = self.ways.entry(way).or_default();
+            *own = own.saturating_add(more);
+        }
+        self
+    }
 }
 
 /// Counts of the texts that some attributes are exchanged in.
@@ -140,6 +176,9 @@ struct Made {
     is_to_positive: bool,
     /// Whether the text flips from what is positive.
     is_from_positive: bool,
+    /// The decisions on the text and after the exchange, where it flips and there are more than two
+    /// classes.
+    moved: Option<(u32, u32)>,
 }
 
 /// Asks `model` about `texts` of `domain`, by number, with all that may be exchanged in them, and
@@ -197,6 +236,8 @@ fn count(
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         counts.move_of(&check, model.decision(), positive);
         let good = positive_decision(model.decision(), positive);
+        // Of two classes it is to and from the positive one, and scores have no classes.
+        let has_others = model.classes() > 2 && !matches!(model.decision(), Decision::Gap(_));
         let mut flips = check.checked.flips.iter().peekable();
         let made: Vec<Made> = (0..domain.variants(row))
             .filter_map(|variant| {
@@ -211,6 +252,7 @@ fn count(
                     flips: flip.is_some(),
                     is_to_positive: flip.is_some_and(|flip| flip.decided[1] == good),
                     is_from_positive: flip.is_some_and(|flip| flip.decided[0] == good),
+                    moved: flip.filter(|_| has_others).map(|flip| flip.decided.into()),
                 })
             })
             .collect();
@@ -272,6 +314,7 @@ impl Counts {
                 .add(all, flipping);
         }
         self.add_values(made);
+        self.add_moved(made);
         let mut named: BTreeMap<u32, bool> = BTreeMap::new();
         for made in made {
             let [from, to] = made.terms;
@@ -314,6 +357,20 @@ impl Counts {
         }
     }
 
+    /// Counts by exchanges of values from what to what those `made` in a text change the decision on it.
+    fn add_moved(&mut self, made: &[Made]) {
+        let mut of_exchanges: BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> = BTreeMap::new();
+        for made in made {
+            if let Some(moved) = made.moved {
+                let ways = of_exchanges.entry(made.values.into()).or_default();
+                ways.insert(moved);
+            }
+        }
+        for (exchange, ways) in of_exchanges {
+            self.moved.entry(exchange).or_default().add(ways);
+        }
+    }
+
     /// The sum of these counts and `other`. Those of a file may be any numbers;
     /// [`ExchangeCounts::is_of`] checks the sum.
     fn and(mut self, other: Counts) -> Counts {
@@ -341,6 +398,10 @@ impl Counts {
         }
         for (exchange, more) in other.exchanges {
             add(self.exchanges.entry(exchange).or_default(), more);
+        }
+        for (exchange, more) in other.moved {
+            let own = self.moved.entry(exchange).or_default();
+            *own = std::mem::take(own).and(more);
         }
         for (pair, more) in other.pairs {
             add(self.pairs.entry(pair).or_default(), more);
@@ -421,9 +482,14 @@ impl ExchangeCounts {
             joint,
             values,
             exchanges,
+            moved,
             ..
         } = &self.counts;
         let are_ways = |&[texts, gain, lose]: &[u64; 3]| gain <= texts && lose <= texts;
+        let are_moved = |(exchange, of): (&(u32, u32), &Moved)| {
+            let texts = exchanges.get(exchange).map_or(0, |[texts, ..]| *texts);
+            of.is_of(texts)
+        };
         let known = |&term: &u32| (term as usize) < self.terms.len();
         let most = self.counts.to_positive.max(self.counts.from_positive);
         self.of_all() == [texts, flipped]
@@ -433,6 +499,7 @@ impl ExchangeCounts {
             && [joint.texts, joint.flipped] == [texts, flipped]
             && attributes.values().chain([joint]).all(OfSet::is_sound)
             && values.values().chain(exchanges.values()).all(are_ways)
+            && moved.iter().all(are_moved)
             && pairs
                 .values()
                 .all(|[texts, flipped, to]| flipped <= texts && to <= flipped)
@@ -456,7 +523,47 @@ mod tests {
             flips,
             is_to_positive: flips && from < to,
             is_from_positive: flips && from > to,
+            moved: None,
         }
+    }
+
+    /// From what to what an exchange changes decisions is counted by texts, however often it can be made
+    /// in one, and adds up.
+    #[test]
+    fn an_exchange_counts_a_text_once_for_each_way() {
+        let of = |moved: [Option<(u32, u32)>; 2]| {
+            moved.map(|moved| Made {
+                moved,
+                ..made(0, 1, moved.is_some())
+            })
+        };
+        let texts = [
+            of([Some((0, 2)), Some((0, 2))]),
+            of([Some((0, 2)), Some((0, 1))]),
+            of([None, None]),
+            of([Some((1, 0)), None]),
+        ];
+        let count = |texts: &[[Made; 2]]| {
+            let mut counts = Counts::default();
+            for text in texts {
+                counts.add(BTreeSet::from([0]), text);
+            }
+            counts
+        };
+        let (first, rest) = texts.split_at(2);
+        let counts = count(first).and(count(rest));
+        assert_eq!(counts, count(&texts));
+        let moved = Moved {
+            texts: 3,
+            ways: BTreeMap::from([((0, 1), 1), ((0, 2), 2), ((1, 0), 1)]),
+        };
+        assert!(moved.is_of(3) && !moved.is_of(2));
+        assert_eq!(counts.moved, BTreeMap::from([((0, 1), moved)]));
+        let more = Moved {
+            texts: 1,
+            ways: BTreeMap::from([((0, 1), 2)]),
+        };
+        assert!(!more.is_of(3));
     }
 
     /// The share without a term is that of the other exchanges: against the flips recounted with the

@@ -103,6 +103,9 @@ pub struct Exchanged {
     pub effects: Vec<AttributeEffect>,
     /// The directions in which the decisions on the texts change, and how far their scores move.
     pub moves: TextMoves,
+    /// Of more than two classes, the exchange that changes the largest share of decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_changed: Option<MostChanged>,
     /// What is decided of the texts as they are, by an attribute that they name, where it is not
     /// exchanged in all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -155,6 +158,72 @@ pub struct TextMoves {
     pub gap: Option<f64>,
     /// The changes of the probability of this class.
     pub changes: Changes,
+}
+
+/// The exchange of a value for another that changes the largest share of decisions, by the lower ends of
+/// the intervals, so that few texts alone put none in front; and between which classes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MostChanged {
+    /// The attribute.
+    pub attribute: String,
+    /// The value that texts name.
+    pub from: String,
+    /// The one that takes its place.
+    pub to: String,
+    /// Texts in which it can.
+    pub texts: u64,
+    /// Those that get another class by it.
+    pub changed: Share,
+    /// The class that these have, and the one that they get, most often.
+    pub decided: [String; 2],
+    /// Texts of these two classes among those that get another.
+    pub moved: u64,
+}
+
+impl MostChanged {
+    fn new(
+        counts: &Counts,
+        (attributes, values): (&[String], &[Vec<String>]),
+        decisions: &[String],
+    ) -> Option<MostChanged> {
+        let of_values = attributes.iter().zip(values);
+        let named: Vec<(&String, &String)> = of_values
+            .flat_map(|(attribute, names)| names.iter().map(move |name| (attribute, name)))
+            .collect();
+        let named = |value: u32| named.get(value as usize).copied();
+        let share = |exchange: &(u32, u32), changed: u64| {
+            let [texts, ..] = counts.exchanges.get(exchange).copied().unwrap_or_default();
+            Share::new(changed, texts)
+        };
+        let shares = counts
+            .moved
+            .iter()
+            .map(|(exchange, of)| (exchange, of, share(exchange, of.texts)));
+        // Of those alike the first one.
+        let (&(from, to), of, changed) = shares.rev().max_by(|a, b| {
+            let by_share = a.2.ci95[0].total_cmp(&b.2.ci95[0]);
+            by_share.then(a.2.count.cmp(&b.2.count))
+        })?;
+        let mut ways = of.ways.iter();
+        let mut most = ways.next()?;
+        for way in ways {
+            if way.1 > most.1 {
+                most = way;
+            }
+        }
+        let (&(before, after), &moved) = most;
+        let decision = |number: u32| decisions.get(number as usize).cloned();
+        let (attribute, from_value) = named(from)?;
+        Some(MostChanged {
+            attribute: attribute.clone(),
+            from: from_value.clone(),
+            to: named(to)?.1.clone(),
+            texts: counts.exchanges.get(&(from, to))?[0],
+            changed,
+            decided: [decision(before)?, decision(after)?],
+            moved,
+        })
+    }
 }
 
 impl Exchanged {
@@ -232,6 +301,7 @@ impl Exchanged {
                 gap: None,
                 changes: counts.moves.changes(),
             },
+            most_changed: MostChanged::new(counts, (attributes, values), decisions),
             kinds: counts.pairs.len() as u64,
             pairs,
             terms,
@@ -307,4 +377,54 @@ fn effects(counts: &Counts, attributes: &[String], values: &[Vec<String>]) -> Ve
         AttributeEffect::new(attribute, values.collect(), exchanges.collect())
     };
     attributes.iter().zip(values).map(of_attribute).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::exchange_counts::Moved;
+    use super::*;
+
+    #[test]
+    fn few_texts_alone_do_not_change_most() {
+        let moved = |texts: u64, ways: &[((u32, u32), u64)]| Moved {
+            texts,
+            ways: ways.iter().copied().collect(),
+        };
+        let mut counts = Counts {
+            // Of the second attribute the values 2 and 3.
+            exchanges: BTreeMap::from([
+                ((0, 1), [200, 0, 0]),
+                ((1, 0), [1, 1, 0]),
+                ((2, 3), [40, 0, 0]),
+            ]),
+            moved: BTreeMap::from([
+                ((0, 1), moved(20, &[((0, 1), 20)])),
+                ((1, 0), moved(1, &[((0, 2), 1)])),
+                (
+                    (2, 3),
+                    moved(30, &[((0, 1), 8), ((1, 0), 11), ((1, 2), 11)]),
+                ),
+            ]),
+            ..Counts::default()
+        };
+        let names =
+            |names: &[&str]| -> Vec<String> { names.iter().map(|&name| name.to_owned()).collect() };
+        let (attributes, decisions) = (names(&["gender", "religion"]), names(&["a", "b", "c"]));
+        let values = [names(&["female", "male"]), names(&["Jewish", "Sikh"])];
+        let most = |counts: &Counts| MostChanged::new(counts, (&attributes, &values), &decisions);
+        let found = most(&counts).unwrap();
+        assert_eq!(
+            (&*found.attribute, &*found.from, &*found.to),
+            ("religion", "Jewish", "Sikh")
+        );
+        assert_eq!((found.texts, found.changed), (40, Share::new(30, 40)));
+        assert_eq!(
+            (found.decided, found.moved),
+            (["b", "a"].map(str::to_owned), 11)
+        );
+        counts.moved.clear();
+        assert_eq!(most(&counts), None);
+    }
 }

@@ -3,8 +3,8 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, PairCell, Part, Piece, Table};
 use super::super::model::{
-    DecidedTexts, DecisionTexts, ExchangeShare, Exchanged, NamingTexts, PairEffect, Share,
-    TermEffect, TextCounts, TextMoves, TextValues, ValuesOf,
+    DecidedTexts, DecisionTexts, ExchangeShare, Exchanged, MostChanged, NamingTexts, PairEffect,
+    Share, TermEffect, TextCounts, TextMoves, TextValues, ValuesOf,
 };
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{
@@ -275,11 +275,31 @@ pub(super) fn disadvantaged(exchanged: &Exchanged) -> Vec<String> {
     effects.collect()
 }
 
-/// The first sentences of an audit of texts: the same, and how often an exchange changes a decision.
+/// The first sentences of an audit of texts: the same, between which classes most change, and how often an
+/// exchange changes a decision.
 pub(super) fn verdict(exchanged: &Exchanged) -> Vec<String> {
     let mut said = disadvantaged(exchanged);
+    let moves = exchanged.moves.as_ref();
+    // Whoever says what is good to get is told of that against all others.
+    if moves.is_none_or(|moves| !moves.is_favourable_given) {
+        said.extend(exchanged.most_changed.as_ref().map(most_changed));
+    }
     said.extend(exchanged.per_exchange.last().map(per_exchange));
     said
+}
+
+/// Which exchange changes most decisions, and from which class to which.
+fn most_changed(of: &MostChanged) -> String {
+    let [from, to] = [&of.from, &of.to].map(|value| Text::value(value));
+    let [before, after] = [&of.decided[0], &of.decided[1]].map(|class| Text::value(class));
+    format!(
+        "The exchange that changes most is ‘{to}’ in the place of ‘{from}’: {} of the {} ‘{from}’ get another decision (95\u{a0}% interval {}), most often ‘{after}’ in place of ‘{before}’ ({} of {}).",
+        percent(of.changed.share),
+        counted(of.texts, "text that names", "texts that name"),
+        interval(of.changed.ci95),
+        count(of.moved),
+        count(of.changed.count)
+    )
 }
 
 /// How often an exchange changes a decision.

@@ -347,6 +347,35 @@ fn who_is_disadvantaged_is_said_where_somebody_says_what_is_good() {
 }
 
 #[test]
+fn of_several_classes_the_exchange_that_changes_most_is_said() {
+    let said = |is_favourable_given: bool| {
+        let share = json!({ "count": 17, "share": 0.34, "ci95": [0.21, 0.49] });
+        let exchanged = json!({
+            "texts": 60, "flipped": 20, "kinds": 2, "pairs": [], "terms": [],
+            "moves": {
+                "positive": "rude", "is_favourable_given": is_favourable_given,
+                "to_positive": share, "from_positive": share,
+                "changes": {
+                    "mean": 0.1, "largest": 0.5, "quantiles": [], "bin_width": 0.5, "bins": [30, 10],
+                },
+            },
+            "most_changed": {
+                "attribute": "religion", "from": "Jewish", "to": "Sikh", "texts": 50,
+                "changed": share, "decided": ["calm", "odd"], "moved": 12,
+            },
+        });
+        let exchanged: Exchanged = serde_json::from_value(exchanged).unwrap();
+        verdict(&exchanged).join(" ").replace('\u{a0}', " ")
+    };
+    assert_eq!(
+        said(false),
+        "The exchange that changes most is ‘Sikh’ in the place of ‘Jewish’: 34.00 % of the 50 texts that name ‘Jewish’ get another \
+         decision (95 % interval 21.00 % – 49.00 %), most often ‘odd’ in place of ‘calm’ (12 of 17)."
+    );
+    assert_eq!(said(true), "");
+}
+
+#[test]
 fn what_was_cut_short_says_so_before_what_was_found() {
     for (ending, said) in [
         ("interrupted", "Interrupted after 200 ms of searching"),

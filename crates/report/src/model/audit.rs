@@ -321,6 +321,9 @@ pub struct Exchanged {
     /// Which way what is decided of them changes, and how far their scores move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<TextMoves>,
+    /// Of more than two classes, the exchange that changes the largest share of decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_changed: Option<MostChanged>,
     /// What is decided of texts by an attribute that is not exchanged in all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided: Vec<DecidedTexts>,
@@ -364,6 +367,26 @@ pub struct TextMoves {
     pub gap: Option<f64>,
     /// How far its probability moves.
     pub changes: Changes,
+}
+
+/// The exchange of a value for another that changes the largest share of decisions, and between which
+/// classes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MostChanged {
+    /// The attribute.
+    pub attribute: String,
+    /// The value that texts name.
+    pub from: String,
+    /// The one that takes its place.
+    pub to: String,
+    /// Texts in which it can.
+    pub texts: u64,
+    /// Those that get another class.
+    pub changed: CountedRows,
+    /// The class that they have, and the one that they get, most often.
+    pub decided: [String; 2],
+    /// Texts of these two classes among them.
+    pub moved: u64,
 }
 
 /// What exchanges of one term for another do.
