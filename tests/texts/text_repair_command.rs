@@ -325,14 +325,25 @@ fn texts_are_certified_and_samples_must_gain_something() {
     assert_eq!(workspace.summary("certified")["method"], "certified");
     // One sample gains nothing that could be told from chance.
     let line = format!("{repair} --protected religion --share 0.000001 --out samples");
-    workspace.line(&line).exits(1).says(&[
-        "The repair did not help: ",
-        "nothing was saved",
-        "Training anew without a remedy does as well",
-    ]);
+    let repaired = workspace.line(&line).exits(1);
     let summary = workspace.summary("samples");
     assert_eq!(summary["points"][0]["samples"], 1);
-    assert_eq!(summary["verdict"]["against_control"]["standing"], "alike");
+    let control = &summary["verdict"]["against_control"];
+    assert_eq!(control["standing"], "alike");
+    // Of two networks on few texts the interval may be so wide that nothing is told.
+    let ends = [0_usize, 1].map(|end| control["gained"]["ci95"][end].as_f64().unwrap_or_default());
+    assert!(ends[0] >= -1.0 && ends[1] <= 1.0, "{control}");
+    let alike = match ends[1] - ends[0] > 0.5 {
+        true => "Too few texts were found, or networks trained, to tell",
+        false => "Training anew without a remedy does as well",
+    };
+    let repaired = repaired.says(&["nothing was saved", alike]);
+    let is_told = [
+        "The repair did not help: ",
+        "Whether the repair helped is not shown",
+    ];
+    let is_told = is_told.map(|said| repaired.stdout.contains(said));
+    assert_ne!(is_told[0], is_told[1], "{}", repaired.stdout);
     assert!(!workspace.path("samples/model.toml").exists());
     for format in ["html", "markdown", "json", "model-card"] {
         workspace
@@ -344,7 +355,7 @@ fn texts_are_certified_and_samples_must_gain_something() {
         let needle = match format {
             "json" => "\"standing\": \"alike\"",
             "model-card" => "Fair texts after",
-            _ => "Training anew without a remedy does as well",
+            _ => alike,
         };
         assert!(page.contains(needle), "{format}: {page}");
     }

@@ -54,7 +54,9 @@ impl AgainstControl {
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| -> Mean {
             Mean::new(&pairs.iter().map(of).collect::<Vec<f64>>())
         };
-        let gained = mean(&|(control, repaired)| control - repaired);
+        let gains: Vec<f64> = pairs.iter().map(|of| of.0 - of.1).collect();
+        // No two shares differ by more than 1.
+        let gained = Mean::within(&gains, [-1.0, 1.0]);
         let standing = match gained.ci95 {
             None if pairs.len() > 1 && gained.mean == 0.0 => Standing::Alike,
             None => Standing::Unknown,
@@ -178,6 +180,14 @@ mod tests {
         // The same mean, by chance.
         let loose = [(0.3, 0.0), (0.7, 0.8), (0.5, 0.39)];
         assert_eq!(standing(&loose), Standing::Alike);
+        // Two pairs leave a wide interval: it does not go beyond what shares can differ by.
+        let two = AgainstControl::new(&[(0.9, 0.7), (0.3, 0.2)]);
+        assert_eq!(
+            (two.standing, two.gained.ci95.unwrap()[0] < 0.0),
+            (Standing::Alike, true)
+        );
+        let far = AgainstControl::new(&[(0.9, 0.1), (0.2, 0.9)]);
+        assert_eq!(far.gained.ci95, Some([-1.0, 1.0]));
         assert_eq!(standing(&[(0.2, 0.2), (0.1, 0.1)]), Standing::Alike);
         assert_eq!(standing(&[(0.5, 0.25), (0.5, 0.25)]), Standing::Unknown);
         let all = AgainstControl::new(&steady);

@@ -4,17 +4,19 @@ use super::super::bounds::Verdict;
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
-    CertifiedShare, Mean, RepairFindings, RepairVerdict, Share, Standing, TextNetwork,
-    TextRepairFindings,
+    AgainstControl, CertifiedShare, Mean, RepairFindings, RepairVerdict, Share, Standing,
+    TextNetwork, TextRepairFindings,
 };
 use super::super::model::{ModelFigures, Part as Portion};
-use super::super::text::{Text, count, counted, estimate, interval, listed, number, percent};
+use super::super::text::{
+    Text, count, counted, estimate, fixed, interval, listed, number, percent,
+};
 use super::groups;
 use super::shares::{InputKind, crossed, four_digits};
 
 /// The verdict and the parts of a repair of a classifier of tables.
 pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = said(&repair.verdict);
+    let mut verdict = said(&repair.verdict, None);
     let pairs = both(
         &repair.before.discrimination,
         &repair.chosen.figures.discrimination,
@@ -64,7 +66,7 @@ pub(super) fn outcome(repair: &RepairFindings) -> Outcome {
         after: after.rate,
         of: "random inputs that are discriminatory",
     });
-    concluded(&repair.verdict, repair.finished, change)
+    concluded(&repair.verdict, None, repair.finished, change)
 }
 
 /// Says what came of the repair of a classifier of texts.
@@ -74,7 +76,47 @@ pub(super) fn text_outcome(repair: &TextRepairFindings) -> Outcome {
         after: 1.0 - repair.chosen.figures.fair.share,
         of: "test texts that are not treated alike",
     };
-    concluded(&repair.verdict, repair.finished, Some(change))
+    let found = Some(Found::of(repair));
+    concluded(&repair.verdict, found, repair.finished, Some(change))
+}
+
+/// What is said where figures of texts tell nothing.
+const TOO_FEW: &str = "Too few texts were found, or networks trained, to tell";
+
+/// The texts of which a repair says how many stay discriminatory.
+#[derive(Clone, Copy)]
+struct Found {
+    texts: u64,
+    /// Networks of each kind that it is said of.
+    networks: u64,
+}
+
+impl Found {
+    fn of(repair: &TextRepairFindings) -> Found {
+        Found {
+            texts: repair.independent,
+            networks: repair.control.len() as u64,
+        }
+    }
+
+    /// `the 120 texts found from the test texts`
+    fn named(self) -> String {
+        let texts = counted(self.texts, "text", "texts");
+        format!("the {texts} found from the test texts")
+    }
+
+    /// How many of few texts stay discriminatory without the remedy and with it: shares of a handful would
+    /// seem to say more.
+    fn too_few(self, control: &AgainstControl) -> String {
+        let of = |share: f64| fixed(share * self.texts as f64, 1);
+        format!(
+            "{TOO_FEW} whether the repair does better than training anew without a remedy: of {}, {} stay discriminatory without the remedy and {} with it, on average over {} of each kind.",
+            self.named(),
+            of(control.control),
+            of(control.repaired),
+            counted(self.networks, "network", "networks")
+        )
+    }
 }
 
 /// The share that a repair was to lower, before and after.
@@ -86,7 +128,11 @@ struct Effect {
 
 /// That a repair did not help, where it lowered no share, or no more than training anew without a
 /// remedy did; nothing where it did.
-fn unhelpful(verdict: &RepairVerdict, change: Option<Effect>) -> Option<[String; 2]> {
+fn unhelpful(
+    verdict: &RepairVerdict,
+    found: Option<Found>,
+    change: Option<Effect>,
+) -> Option<[String; 2]> {
     let said = |after: f64, before: f64| {
         format!(
             "The repair did not help: {} against {}",
@@ -100,17 +146,36 @@ fn unhelpful(verdict: &RepairVerdict, change: Option<Effect>) -> Option<[String;
             said(after, before),
             format!("These are the shares of {of}, after the repair and before it."),
         ]),
-        _ if verdict.worse.is_empty() && control.standing != Standing::Better => Some([
-            said(control.repaired, control.control),
-            "These are the discriminatory shares with the remedy and of training anew without it."
-                .to_owned(),
-        ]),
-        _ => None,
+        _ if !verdict.worse.is_empty() || control.standing == Standing::Better => None,
+        _ => Some(match found {
+            Some(_) if control.tells_nothing() => [
+                "Whether the repair helped is not shown".to_owned(),
+                format!("{TOO_FEW}."),
+            ],
+            found => {
+                let of = match found {
+                    None => "These are the discriminatory shares".to_owned(),
+                    Some(found) => {
+                        let named = found.named();
+                        format!("These are the shares that stay discriminatory of {named},")
+                    }
+                };
+                [
+                    said(control.repaired, control.control),
+                    format!("{of} with the remedy and of training anew without it."),
+                ]
+            }
+        }),
     }
 }
 
-/// What came of a repair.
-fn concluded(verdict: &RepairVerdict, finished: bool, change: Option<Effect>) -> Outcome {
+/// What came of a repair, of texts by those `found`.
+fn concluded(
+    verdict: &RepairVerdict,
+    found: Option<Found>,
+    finished: bool,
+    change: Option<Effect>,
+) -> Outcome {
     let unsaved = "no model was saved; the figures are of the network that was chosen";
     match (finished, verdict.holds, verdict.saved) {
         (false, _, true) => Outcome::new(
@@ -127,14 +192,14 @@ fn concluded(verdict: &RepairVerdict, finished: bool, change: Option<Effect>) ->
         ),
         (true, false, true) => Outcome::from_check(
             false,
-            match unhelpful(verdict, change) {
+            match unhelpful(verdict, found, change) {
                 Some([said, of]) => format!("{said}; the model was saved all the same. {of}"),
                 None => "The model was saved although there is something against it.".to_owned(),
             },
         ),
         (true, false, false) => Outcome::from_check(
             false,
-            match unhelpful(verdict, change) {
+            match unhelpful(verdict, found, change) {
                 Some([said, of]) => format!("{said}; nothing was saved. {of}"),
                 None => format!("There is something against the repair, so {unsaved}."),
             },
@@ -142,15 +207,20 @@ fn concluded(verdict: &RepairVerdict, finished: bool, change: Option<Effect>) ->
     }
 }
 
-/// What the remedy did that retraining alone does not, and what got worse.
-fn said(verdict: &RepairVerdict) -> Vec<String> {
+/// What the remedy did that retraining alone does not, of texts by those `found`, and what got worse.
+fn said(verdict: &RepairVerdict, found: Option<Found>) -> Vec<String> {
     let mut said = Vec::new();
     let control = &verdict.against_control;
-    let figures = format!(
-        "discriminatory are {} without the remedy and {} with it, on average",
-        percent(control.control),
-        percent(control.repaired)
-    );
+    let [without, with] = [control.control, control.repaired].map(percent);
+    let figures = match found {
+        None => format!(
+            "discriminatory are {without} without the remedy and {with} with it, on average"
+        ),
+        Some(found) => format!(
+            "of {}, {without} stay discriminatory without the remedy and {with} with it, on average",
+            found.named()
+        ),
+    };
     let gained = control.gained.ci95.map_or(String::new(), |[low, high]| {
         let points = |share: f64| number((10_000.0 * share).round() / 100.0);
         format!(
@@ -160,11 +230,13 @@ fn said(verdict: &RepairVerdict) -> Vec<String> {
             points(high)
         )
     });
-    said.push(match control.standing {
-        Standing::Better => format!("The repair does better than training anew without a remedy: {figures}{gained}."),
-        Standing::Alike => format!("Training anew without a remedy does as well, as far as these networks can tell: {figures}{gained}."),
-        Standing::Worse => format!("The repair does worse than training anew without a remedy: {figures}{gained}."),
-        Standing::Unknown => format!("Whether training anew without a remedy does as well, these networks cannot tell: {figures}."),
+    let few = found.filter(|_| control.tells_nothing());
+    said.push(match (control.standing, few) {
+        (_, Some(found)) => found.too_few(control),
+        (Standing::Better, None) => format!("The repair does better than training anew without a remedy: {figures}{gained}."),
+        (Standing::Alike, None) => format!("Training anew without a remedy does as well, as far as these networks can tell: {figures}{gained}."),
+        (Standing::Worse, None) => format!("The repair does worse than training anew without a remedy: {figures}{gained}."),
+        (Standing::Unknown, None) => format!("Whether training anew without a remedy does as well, these networks cannot tell: {figures}."),
     });
     said.extend(verdict.worse.iter().map(|worse| {
         let of = match worse.protected.is_empty() {
@@ -360,7 +432,8 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
         true => "within what the repair may cost",
         false => "more than the repair may cost",
     };
-    let mut verdict: Vec<Text> = said(&repair.verdict).into_iter().map(Text::from).collect();
+    let said = said(&repair.verdict, Some(Found::of(repair)));
+    let mut verdict: Vec<Text> = said.into_iter().map(Text::from).collect();
     verdict.extend([
         Text::new(format!(
             "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95\u{a0}% interval {}); before it were {} ({}).",
@@ -473,7 +546,7 @@ mod tests {
     fn said(verdict: &RepairVerdict, before: f64, after: f64) -> String {
         let of = "random inputs that are discriminatory";
         let change = Effect { before, after, of };
-        let outcome = concluded(verdict, true, Some(change));
+        let outcome = concluded(verdict, None, true, Some(change));
         assert_eq!(outcome.verdict, Verdict::Exceeds);
         outcome.text.to_string().replace('\u{a0}', " ")
     }
@@ -504,6 +577,57 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("training anew without it"), "{text}");
+    }
+
+    /// Of few texts the figures are counts, and that they tell nothing is said.
+    #[test]
+    fn too_few_texts_to_tell_are_said_to_be() {
+        let with = |ci95: [f64; 2]| {
+            let mut of = verdict("alike", &[], false);
+            of.against_control.gained.ci95 = Some(ci95);
+            of
+        };
+        let found = |texts| Some(Found { texts, networks: 2 });
+        let told = |of: &RepairVerdict, found| {
+            let change = Effect {
+                before: 0.4,
+                after: 0.3,
+                of: "test texts that are not treated alike",
+            };
+            let outcome = concluded(of, found, true, Some(change));
+            let said = super::said(of, found).join(" ");
+            [outcome.text.to_string(), said].map(|said| said.replace('\u{a0}', " "))
+        };
+        let wide = with([-0.82, 1.0]);
+        let counts = "Too few texts were found, or networks trained, to tell whether the repair does better than \
+                      training anew without a remedy: of the 20 texts found from the test texts, 6.2 stay \
+                      discriminatory without the remedy and 6.1 with it, on average over 2 networks of each kind.";
+        let [outcome, said] = told(&wide, found(20));
+        assert_eq!(said, counts);
+        assert_eq!(
+            outcome,
+            "Whether the repair helped is not shown; nothing was saved. Too few texts were found, or networks trained, to tell."
+        );
+        // What tells, tells: one measure, and what it is of.
+        let [outcome, said] = told(&with([-0.04, 0.05]), found(400));
+        assert_eq!(
+            said,
+            "Training anew without a remedy does as well, as far as these networks can tell: of the 400 texts \
+             found from the test texts, 31.00 % stay discriminatory without the remedy and 30.50 % with it, on \
+             average, a gain of 0.5 points (95 % interval -4 – 5)."
+        );
+        assert!(
+            outcome.ends_with(
+                "These are the shares that stay discriminatory of the 400 texts found from the test texts, with the \
+                 remedy and of training anew without it."
+            ),
+            "{outcome}"
+        );
+        let [_, said] = told(&wide, None);
+        assert!(
+            said.contains("discriminatory are 31.00 % without"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -89,6 +89,18 @@ pub struct AgainstControl {
     pub standing: Standing,
 }
 
+/// The width of the interval of a gain from which on it says nothing: half of all that there is to gain.
+const WIDE: f64 = 0.5;
+
+impl AgainstControl {
+    /// Whether too little was measured, or too few networks were trained, to tell whether anything was
+    /// gained.
+    pub fn tells_nothing(&self) -> bool {
+        let is_wide = |[low, high]: [f64; 2]| high - low > WIDE;
+        self.standing == Standing::Alike && self.gained.ci95.is_some_and(is_wide)
+    }
+}
+
 /// How the networks with the remedy stand to those without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

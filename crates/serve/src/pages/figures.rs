@@ -17,7 +17,7 @@ use crate::service::Service;
 use crate::store::{JobState, Scope};
 use probity_nn::modality::ModalityName;
 use probity_report::bounds::Verdict;
-use probity_report::model::{Caution, Quality, TrainingData};
+use probity_report::model::{AgainstControl, Caution, Quality, TrainingData};
 use probity_report::text::not_taken;
 
 /// What is said of a run that no report can be made of.
@@ -349,9 +349,15 @@ pub(super) fn repair_verdict(outcome: Option<&OutcomeFigure>) -> (&'static str, 
 pub(super) fn repair_caveat(summary: &Value) -> String {
     let verdict = &summary["verdict"];
     let without = "training anew without a remedy";
+    let is_text = summary["modality"] == "text";
+    let control = AgainstControl::deserialize(&verdict["against_control"]);
+    let tells_nothing = is_text && control.is_ok_and(|control| control.tells_nothing());
     let mut said = vec![match verdict["against_control"]["standing"].as_str() {
         Some("better") => format!("It does better than {without}."),
         Some("worse") => format!("It does worse than {without}."),
+        Some("alike") if tells_nothing => format!(
+            "Too few texts were found, or networks trained, to tell whether it does better than {without}."
+        ),
         Some("alike") => format!("But {without} does as well."),
         _ => format!("One network of each kind cannot tell whether {without} does as well."),
     }];
@@ -509,6 +515,13 @@ mod tests {
         );
         let caveat = repair_caveat(&texts);
         assert!(caveat.contains("accuracy, fair"), "{caveat}");
+        let gained = json!({"mean": 0.1, "ci95": [-0.8, 1.0]});
+        let few = json!({"control": 0.4, "repaired": 0.3, "gained": gained, "standing": "alike"});
+        let mut texts =
+            json!({"modality": "text", "verdict": {"against_control": few, "worse": []}});
+        assert!(repair_caveat(&texts).starts_with("Too few texts were found"));
+        texts["modality"] = json!("table");
+        assert!(repair_caveat(&texts).contains("does as well"));
         let failed = OutcomeFigure {
             verdict: Verdict::Exceeds,
             text: "The repair did not help.".to_owned(),
