@@ -22,6 +22,7 @@
 
 mod classes;
 mod column;
+mod comments;
 mod error;
 mod escape;
 mod layout;
@@ -47,7 +48,7 @@ pub use self::options::InferOptions;
 use self::spread::Answers;
 pub use self::typed::typed;
 use super::memory;
-use super::read::{BadRows, ReadError, Record, Records, Unnamed, columns_in_words};
+use super::read::{BadRows, ReadError, Record, Records, Unnamed};
 pub use super::schema::is_missing;
 use super::schema::{Label, Missing, Schema};
 use super::source::DataFile;
@@ -79,7 +80,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let layout = layout::found(&opened, options)?;
     let mut records = Records::from_file(&opened, &layout.format)?;
     let names = records.names().to_vec();
-    let options = &options.of_columns(file, &names)?;
+    let options = &options.of_columns(&records)?;
     options.check()?;
     let in_memory = memory::is_name(file);
     let is_repeated = |at: usize| names[..at].contains(&names[at]);
@@ -252,16 +253,13 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
 }
 
 impl InferOptions {
-    /// Returns the options with the columns called as they are in `names`, those of `file`,
-    /// whatever Unicode form they were typed in.
-    fn of_columns(&self, file: &Path, names: &[String]) -> Result<InferOptions, InferError> {
+    /// Returns the options with the columns called as they are in `records`, whatever Unicode form
+    /// they were typed in.
+    fn of_columns(&self, records: &Records) -> Result<InferOptions, InferError> {
+        let names = records.names();
         let find = |wanted: &String| {
             let found = unicode::place(names, wanted).map(|place| names[place].clone());
-            found.ok_or_else(|| ReadError::MissingColumn {
-                file: file.to_owned(),
-                column: wanted.clone(),
-                found: columns_in_words(names),
-            })
+            found.ok_or_else(|| records.missing_column(wanted))
         };
         let all = |wanted: &[String]| wanted.iter().map(find).collect::<Result<Vec<_>, _>>();
         let keys = |wanted: &BTreeMap<String, Vec<String>>| {

@@ -25,7 +25,9 @@ mod json;
 mod place;
 mod quotes;
 mod row_numbers;
+mod separator_line;
 mod text;
+mod title;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -35,11 +37,12 @@ use arrow_array::RecordBatch;
 
 use self::arrow::{ArrowRecords, Value};
 pub use self::bad_rows::{BadReason, BadRows, LeftOut};
-pub(crate) use self::error::columns_in_words;
+use self::error::columns_in_words;
 pub use self::error::{IN_MEMORY, OfRow, ReadError};
 pub(crate) use self::json::is_json;
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
+pub(crate) use self::separator_line::said_separator;
 use self::text::TextRecords;
 pub(crate) use self::text::{Unnamed, first_records, has_row_names};
 use super::number_form::NumberForm;
@@ -188,11 +191,20 @@ impl Records {
     /// # Errors
     /// [`ReadError::MissingColumn`] if there is none.
     pub fn require(&self, name: &str) -> Result<usize, ReadError> {
-        self.position(name).ok_or_else(|| ReadError::MissingColumn {
+        self.position(name).ok_or_else(|| self.missing_column(name))
+    }
+
+    /// Returns the error that there is no column `name`, with what there is, and what may be wrong.
+    pub(crate) fn missing_column(&self, name: &str) -> ReadError {
+        let title = match &self.cells {
+            Cells::Text(text) => text.title_hint(&self.file),
+            Cells::Arrow(_) => None,
+        };
+        ReadError::MissingColumn {
             file: self.file.clone(),
             column: name.to_owned(),
-            found: columns_in_words(&self.names),
-        })
+            found: columns_in_words(&self.names, title),
+        }
     }
 
     /// Returns the file that is read; [`IN_MEMORY`] for batches.

@@ -1,8 +1,9 @@
 //! The layout of a file, as far as nobody says it: what separates its fields, what escapes its
 //! quotes, how its text is encoded, and how its numbers are written.
 //!
-//! The separator is the one that cuts the first lines into most fields, as many in each as in the
-//! first. A backslash escapes quotes where these fit with it alone. Text that is no UTF-8 is Windows-1252, if it can be. Where
+//! The separator is the one that the first line says (`sep=;`), or that cuts the first lines into most
+//! fields, as many in each as in the first. Lines before the header that begin with a `#` are passed
+//! over. A backslash escapes quotes where these fit with it alone. Text that is no UTF-8 is Windows-1252, if it can be. Where
 //! all rows have a field more than the header and the first ones differ, these are names of rows, unless
 //! commas or blanks separate. Of the forms of numbers ([`NumberForm`]) that is taken by which most columns hold numbers. Where two forms read a cell as
 //! two numbers, as 12.5 and 12500, and no other column excludes one of them, the user is asked;
@@ -11,13 +12,16 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::comments::Comments;
 use super::error::{Ambiguous, InferError};
 use super::escape::is_escaped;
 use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
 use crate::number_form::{NumberForm, currency_of, has_minus_behind, unit_of};
-use crate::read::{OfRow, ReadError, Records, first_records, has_row_names, is_json};
+use crate::read::{
+    OfRow, ReadError, Records, first_records, has_row_names, is_json, said_separator,
+};
 use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
 use crate::unicode;
@@ -126,14 +130,45 @@ fn lay_out(
         ));
     }
     file.rewind()?;
+    let beginning = Beginning::of(start, format);
+    if let Some(said) = beginning.said {
+        format.separator = said;
+        let said = match said {
+            '\t' => "a tab".to_owned(),
+            other => format!("'{other}'"),
+        };
+        note(format!(
+            "the first line says that {said} separates fields, and is no row"
+        ));
+    }
+    let finds_separator = finds_separator && beginning.said.is_none();
+    let said = [format.separator];
+    let separators = match finds_separator {
+        true => &SEPARATORS[..],
+        false => &said,
+    };
+    if format.comment.is_none()
+        && let Content::Stream(text) = file.content()?
+    {
+        let comments = decoded(text, format.encoding)
+            .and_then(said_separator)
+            .and_then(|(_, text)| Comments::find(text, separators));
+        let comments = comments.map_err(|source| ReadError::io(file.path(), source))?;
+        if let Some(Comments { sign, lines }) = comments {
+            format.comment = Some(sign);
+            let said = match lines {
+                1 => "line begins".to_owned(),
+                lines => format!("{lines} lines begin"),
+            };
+            note(format!(
+                "the first {said} with '{sign}', and lines that do are passed over; comment under [format] says so"
+            ));
+        }
+    }
+    file.rewind()?;
     if format.escape.is_none()
         && let Content::Stream(text) = file.content()?
     {
-        let said = [format.separator];
-        let separators = match finds_separator {
-            true => &SEPARATORS[..],
-            false => &said,
-        };
         let escaped = decoded(text, format.encoding)
             .and_then(|text| is_escaped(text, format.quote, separators));
         if escaped.map_err(|source| ReadError::io(file.path(), source))? {
@@ -143,7 +178,6 @@ fn lay_out(
         }
     }
     file.rewind()?;
-    let beginning = Beginning::of(start, format);
     if finds_separator {
         format.separator = beginning.separator(format);
         let said = match format.separator {
@@ -295,6 +329,8 @@ fn beginning(file: &DataFile) -> Result<Option<Vec<u8>>, ReadError> {
 
 /// The first lines of a text.
 struct Beginning {
+    /// The separator that the first of them says, which is no longer among them.
+    said: Option<char>,
     text: Vec<u8>,
     /// Whether the text goes on, so that the last record may be cut off.
     is_cut: bool,
@@ -304,12 +340,14 @@ impl Beginning {
     /// Returns the first lines of a text that begins with the bytes `start`.
     fn of(start: Vec<u8>, format: &Format) -> Beginning {
         let is_cut = start.len() as u64 == BEGINNING;
-        let mut text = Vec::new();
+        let (mut said, mut text) = (None, Vec::new());
         // What cannot be decoded is refused by whoever reads the rows.
-        if let Ok(decoded) = decoded(Box::new(std::io::Cursor::new(start)), format.encoding) {
-            let _ = { decoded }.read_to_end(&mut text);
+        let decoded = decoded(Box::new(std::io::Cursor::new(start)), format.encoding);
+        if let Ok((separator, mut decoded)) = decoded.and_then(said_separator) {
+            said = separator;
+            let _ = decoded.read_to_end(&mut text);
         }
-        Beginning { text, is_cut }
+        Beginning { said, text, is_cut }
     }
 
     /// Returns the records that are whole.

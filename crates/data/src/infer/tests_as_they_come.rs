@@ -197,22 +197,79 @@ fn a_number_beyond_all_others_is_told_of() {
     );
 }
 
+/// The file of 60 people with `first` before its header, its commas replaced by `separator`.
+fn behind(first: &str, separator: &str) -> tempfile::NamedTempFile {
+    let file = people(|_, line| line);
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    let text = text.replace(',', separator);
+    std::fs::write(file.path(), format!("{first}{text}")).unwrap();
+    file
+}
+
 #[test]
 fn what_a_file_without_a_header_may_be_is_said() {
     for (first, needle) in [
-        ("Applicants 2024,,", "may be a title"),
-        ("sep=;", "says the separator"),
+        (
+            "Applicants 2024,,",
+            "; line 1, 'Applicants 2024', may be a title, and line 2 name the columns (age, sex, income): remove the lines above line 2",
+        ),
         ("# made by hand,a,b", "lines of comments"),
     ] {
-        let file = people(|_, line| line);
-        let text = std::fs::read_to_string(file.path()).unwrap();
-        std::fs::write(file.path(), format!("{first}\n{text}")).unwrap();
+        let file = behind(&format!("{first}\n"), ",");
         let mut plain = options();
-        plain.format.separator = ',';
         plain.finds_separator = false;
         let error = infer(file.path(), &plain).unwrap_err().to_string();
         assert!(error.contains(needle), "{first}: {error}");
     }
+    // The title hides the separator, and a blank line is none of the records.
+    let file = behind("\nApplicants\n\nof 2024\n", ";");
+    let error = infer(file.path(), &options()).unwrap_err().to_string();
+    let needle =
+        "line 2, 'Applicants', may be a title, and line 5 name the columns (age, sex, income)";
+    assert!(error.contains(needle), "{error}");
+}
+
+#[test]
+fn a_first_line_may_say_the_separator() {
+    for (first, separator) in [("sep=;\n", ";"), ("\u{feff}SEP=^\r\n", "^")] {
+        let file = behind(first, separator);
+        let draft = infer(file.path(), &options()).unwrap();
+        assert_eq!(draft.schema.format.separator.to_string(), separator);
+        assert!(
+            said(&draft).contains("the first line says that"),
+            "{}",
+            said(&draft)
+        );
+        let read = |schema: &Schema| Table::read(file.path(), schema, Labels::Required);
+        assert_eq!(read(&draft.schema).unwrap().rows(), 60);
+        // Also of a file that another one was the schema drafted from; and lines are those of the file.
+        let mut other = draft.schema.clone();
+        other.format.separator = '|';
+        assert_eq!(read(&other).unwrap().rows(), 60);
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        std::fs::write(file.path(), text.replacen("41", "x", 1)).unwrap();
+        let line = text.lines().position(|line| line.contains("41")).unwrap() + 1;
+        let error = read(&draft.schema).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("line {line}, column 'age': 'x'")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn lines_of_comments_before_the_header_are_passed_over() {
+    let file = behind("# exported 2024-03-01\n# by hand\n", ";");
+    let draft = infer(file.path(), &options()).unwrap();
+    assert_eq!(draft.schema.format.comment, Some('#'));
+    assert_eq!(draft.schema.format.separator, ';');
+    assert!(
+        said(&draft).contains("[format]: the first 2 lines begin with '#'"),
+        "{}",
+        said(&draft)
+    );
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    assert_eq!(table.rows(), 60);
 }
 
 #[test]

@@ -74,21 +74,19 @@ fn class_hint(value: &str, classes: &str) -> String {
 /// The most characters of the names of a file's columns that a message shows.
 const LONGEST: usize = 600;
 
-/// Returns the names of the columns of a file in which one is missed, and what may be wrong with them.
-pub(crate) fn columns_in_words(names: &[String]) -> String {
+/// Returns the names of the columns of a file in which one is missed, and what may be wrong with them: a
+/// `title` above them, if there seems to be one.
+pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> String {
     let mut text = names.join(", ");
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);
         text.push('…');
     }
-    let blank = names.iter().filter(|name| name.is_empty()).count();
     let first = names.first().map_or("", String::as_str);
-    let hint = if first.starts_with("sep=") {
-        "; a first line that says the separator is no header: remove it"
-    } else if first.starts_with('#') {
+    let hint = if first.starts_with('#') {
         "; lines of comments are passed over where [format] of the schema says comment = \"#\""
-    } else if 2 * blank > names.len() {
-        "; most of these are blank, so that line may be a title: remove what stands above the names of the columns"
+    } else if let Some(title) = &title {
+        title.as_str()
     } else if names.len() == 1 && first.contains([',', ';', '\t', '|']) {
         "; the separator may be another one: say so by separator under [format] of the schema"
     } else {

@@ -8,8 +8,10 @@ use super::error::ReadError;
 use super::json::as_csv;
 use super::place::Place;
 use super::quotes::{BrokenFields, WatchedText};
+use super::separator_line::said_separator;
+use super::title::Title;
 use crate::compressed;
-use crate::encoding::{Encoding, decoded};
+use crate::encoding::decoded;
 use crate::schema::Format;
 use crate::unicode::trimmed;
 
@@ -22,6 +24,12 @@ const FEWEST_NAMED: usize = 20;
 /// Separators that stand within values, too, where these are not quoted: in numbers, sentences,
 /// points in time. A field more may come of one.
 const WITHIN_VALUES: [char; 2] = [',', ' '];
+
+/// The number of bytes at the beginning of a file in which a title is looked for.
+const BEGINNING: u64 = 1 << 16;
+
+/// The most characters of a title, and the most names of columns, that a message shows.
+const SHOWN: (usize, usize) = (60, 3);
 
 /// The field that a header has no name for, where all records have one field more than it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,9 +120,8 @@ impl From<Fields> for csv::ByteRecord {
 pub(super) struct TextRecords {
     reader: Box<csv::Reader<Box<dyn Read + Send>>>,
     record: Option<Fields>,
-    /// The character that begins a comment, kept to find a record's line again.
-    comment: Option<u8>,
-    encoding: Option<Encoding>,
+    /// The layout by which the text is read, kept to find a record's line again.
+    layout: Format,
     /// Whether the file is JSON, whose lines are not those of the text that is read.
     is_json: bool,
     /// The records that were read to learn the columns, and are yet to be handed out.
@@ -133,20 +140,25 @@ impl TextRecords {
         text: Box<dyn Read + Send>,
         format: &Format,
     ) -> Result<(TextRecords, Vec<String>), ReadError> {
-        let text = decoded(text, format.encoding).map_err(|source| ReadError::io(file, source))?;
+        let failed = |source| ReadError::io(file, source);
+        let text = decoded(text, format.encoding).map_err(failed)?;
+        let (said, text) = said_separator(text).map_err(failed)?;
         let decimal = format.number_form().decimal;
         let as_csv = as_csv(text, (format.ignore_other_columns, decimal));
-        let (text, is_json) = as_csv.map_err(|source| ReadError::io(file, source))?;
+        let (text, is_json) = as_csv.map_err(failed)?;
         let layout = match is_json {
-            true => &Format {
+            true => Format {
                 columns: format.columns.clone(),
                 ..Format::default()
             },
-            false => format,
+            false => Format {
+                separator: said.unwrap_or(format.separator),
+                ..format.clone()
+            },
         };
-        let (text, broken) = WatchedText::new(text, layout);
+        let (text, broken) = WatchedText::new(text, &layout);
         let text: Box<dyn Read + Send> = Box::new(text);
-        let mut reader = builder(layout).buffer_capacity(1 << 18).from_reader(text);
+        let mut reader = builder(&layout).buffer_capacity(1 << 18).from_reader(text);
         let mut record = csv::ByteRecord::new();
         let found = reader
             .read_byte_record(&mut record)
@@ -164,7 +176,9 @@ impl TextRecords {
         } else {
             return Err(ReadError::Ragged {
                 file: file.to_owned(),
-                place: Place::Line(record.position().map_or(1, csv::Position::line)),
+                place: Place::Line(
+                    record.position().map_or(1, csv::Position::line) + u64::from(said.is_some()),
+                ),
                 found: record.len(),
                 expected: format.columns.len(),
             });
@@ -193,8 +207,7 @@ impl TextRecords {
         let records = TextRecords {
             reader: Box::new(reader),
             record: None,
-            comment: format.comment.map(|c| c as u8),
-            encoding: format.encoding,
+            layout,
             is_json,
             ahead: ahead.into(),
             unnamed,
@@ -290,18 +303,47 @@ impl TextRecords {
         self.is_json
     }
 
-    /// Returns the line on which the current record begins. The parser's own count is taken before
-    /// it skips empty lines and comments, so they are skipped again here.
+    /// Returns the line on which the current record begins.
     pub(super) fn line(&self, file: &Path) -> u64 {
         let position = match &self.record {
             Some(Fields::Text(record)) => record.position(),
             Some(Fields::Bytes(record)) => record.position(),
             None => None,
         };
-        let Some(position) = position else {
-            return 0;
-        };
-        count_lines(file, self.encoding, position.byte(), self.comment).unwrap_or(position.line())
+        position.map_or(0, |position| self.line_at(file, position))
+    }
+
+    /// Returns the line of the record at `position`. The parser's own count is taken before it skips
+    /// empty lines and comments, so they are skipped again here.
+    fn line_at(&self, file: &Path, position: &csv::Position) -> u64 {
+        count_lines(file, &self.layout, position.byte()).unwrap_or(position.line())
+    }
+
+    /// Returns what to do where a title seems to stand above the names of the columns, if one does. The
+    /// file is opened again: only errors ask.
+    pub(super) fn title_hint(&self, file: &Path) -> Option<String> {
+        if self.is_json || !self.layout.columns.is_empty() || !file.is_file() {
+            return None;
+        }
+        let mut start = Vec::new();
+        let text = decoded(compressed::open(file).ok()?, self.layout.encoding).ok()?;
+        let (_, text) = said_separator(text).ok()?;
+        text.take(BEGINNING).read_to_end(&mut start).ok()?;
+        let Title { first, names } = Title::find(&start, &self.layout)?;
+        let [above, line] = [&first, &names].map(|record| {
+            let position = record.position();
+            position.map_or(1, |position| self.line_at(file, position))
+        });
+        let mut first = first.iter().filter(|field| !field.is_empty());
+        let title = String::from_utf8_lossy(first.next().unwrap_or_default());
+        let title: String = title.chars().take(SHOWN.0).collect();
+        let named = names.iter().take(SHOWN.1);
+        let named: Vec<_> = named.map(String::from_utf8_lossy).collect();
+        let more = if names.len() > SHOWN.1 { ", …" } else { "" };
+        Some(format!(
+            "; line {above}, '{title}', may be a title, and line {line} name the columns ({}{more}): remove the lines above line {line}",
+            named.join(", ")
+        ))
     }
 }
 
@@ -342,14 +384,11 @@ fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadErro
 
 /// Returns the number of lines before the first one at or after byte `offset` that is neither empty
 /// nor a comment, plus one. The file is opened again: only errors ask.
-fn count_lines(
-    file: &Path,
-    encoding: Option<Encoding>,
-    offset: u64,
-    comment: Option<u8>,
-) -> io::Result<u64> {
-    let mut text = BufReader::new(decoded(compressed::open(file)?, encoding)?);
-    let mut lines = 0;
+fn count_lines(file: &Path, layout: &Format, offset: u64) -> io::Result<u64> {
+    let comment = layout.comment.map(|c| c as u8);
+    let (said, text) = said_separator(decoded(compressed::open(file)?, layout.encoding)?)?;
+    let mut text = BufReader::new(text);
+    let mut lines = u64::from(said.is_some());
     let mut passed = 0;
     let mut line = Vec::new();
     loop {
