@@ -8,6 +8,7 @@ from typing import Iterator
 #: What the command says of its own options, and what is said here in its place.
 _IN_PYTHON = {
     "if the output of an ONNX graph is logits, say --onnx-gives logits": 'if these are logits, say gives="logits"',
+    "--ignore-other-columns": "ignore_other_columns=True",
     "--outside skip": 'outside="skip"',
     "--probabilities rounded (predictor.probabilities)": 'probabilities="rounded"',
 }

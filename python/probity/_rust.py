@@ -187,7 +187,8 @@ def read_schema(schema: str | os.PathLike[str]) -> Schema:
 
 
 def read_schema_of_run(schema: str | os.PathLike[str], fields: Mapping[str, Any]) -> Schema:
-    """Reads a schema with what the `fields` of a run say of missing, outside and bad values."""
+    """Reads a schema with what the `fields` of a run say of missing, outside and bad values, and of
+    other columns."""
     read = read_schema(schema)
     outside = fields.get("outside", fields.get("out_of_domain"))
     for attribute in read["attribute"]:
@@ -199,6 +200,8 @@ def read_schema_of_run(schema: str | os.PathLike[str], fields: Mapping[str, Any]
             attribute["outside"] = outside
     if fields.get("skip_bad_rows"):
         read["format"]["skip_bad_rows"] = True
+    if fields.get("ignore_other_columns"):
+        read["format"]["ignore_other_columns"] = True
     return read
 
 

@@ -15,10 +15,20 @@ const OF_FILES: [&str; 2] = ["skip_bad_rows", "text_column"];
 
 /// The advice to give an option, as messages about any file have it: not every command that reads
 /// files has the option.
-const OUTSIDE: (&str, &str) = (
-    "outside",
-    "; for a model that is there, --outside skip leaves such rows out",
-);
+const ADVICE: [(&str, &str); 3] = [
+    (
+        "outside",
+        "; for a model that is there, --outside skip leaves such rows out",
+    ),
+    (
+        "ignore-other-columns",
+        "; for a model that is there, --ignore-other-columns passes over it",
+    ),
+    (
+        "ignore-other-columns",
+        "; for a model that is there, --ignore-other-columns passes over them",
+    ),
+];
 
 /// The option that lets a command replace a file.
 const FORCE: &str = "force";
@@ -88,9 +98,10 @@ impl OptionNames {
         }
         said.push_str(rest);
         let has = |option: &str| self.options.iter().any(|(_, long)| long == option);
-        let (option, advice) = OUTSIDE;
-        if !has(option) {
-            said = said.replace(advice, "");
+        for (option, advice) in ADVICE {
+            if !has(option) {
+                said = said.replace(advice, "");
+            }
         }
         let is_there = |error: &RunError| matches!(error, RunError::Exists { .. });
         if cause_of(error.as_ref()).is_some_and(is_there) && has(FORCE) {
@@ -176,11 +187,13 @@ mod tests {
             assert_eq!(said(text), expected);
         }
         // What a command has no option for is not recommended by it.
-        let advice = format!("set it{}", OUTSIDE.1);
+        let advice = format!("set it{}", ADVICE[0].1);
         assert_eq!(said(&advice), advice);
-        let without = OptionNames::default();
-        let said = without.in_text(&anyhow::anyhow!("x"), &advice);
-        assert_eq!(said, "set it");
+        for (_, advice) in ADVICE {
+            let without = OptionNames::default();
+            let said = without.in_text(&anyhow::anyhow!("x"), &format!("set it{advice}"));
+            assert_eq!(said, "set it");
+        }
         let exists = anyhow::Error::new(RunError::Exists {
             file: "r.html".into(),
         });

@@ -145,6 +145,53 @@ fn a_level_that_the_model_does_not_have() {
     refuses(&workspace, line, 2, &needles);
 }
 
+/// Columns that the schema of a model does not describe: the message names them all and the option
+/// that passes over them, which every command has that reads rows by that schema, and no other one.
+#[test]
+fn other_columns_than_those_of_a_model() {
+    let workspace = people_and_model();
+    let rows =
+        "40,1,male,low,7,a\n41,12.5,female,high,8,b\n17,20,female,low,9,c\n90,0,male,high,7,d\n";
+    workspace.write("wide.csv", format!("age,wage,sex,income,zip,id\n{rows}"));
+    let of = "--model model --data wide.csv";
+    let named = [
+        "the columns 'zip', 'id'",
+        "; for a model that is there, --ignore-other-columns passes over them",
+    ];
+    for line in [
+        format!("predict {of} --out p.csv"),
+        format!("evaluate {of}"),
+        format!("explain {of} --row 1"),
+        format!("audit {of} --seeds 2 --local 1 --estimate 10 --out audit"),
+        format!(
+            "compare {of} --seeds 2 --local 1 --repeats 2 --strategies adf,random-walk --out compare"
+        ),
+        format!("certify {of}"),
+        "prove --model model --marginals wide.csv".to_owned(),
+        format!("groups {of} --min-group 1 --resamples 20"),
+    ] {
+        refuses(&workspace, &line, 2, &named);
+        workspace
+            .line(&format!("{line} --ignore-other-columns"))
+            .exits(0);
+    }
+    let all = workspace.read("p.csv");
+    workspace
+        .line("predict --model model --data people.csv --out q.csv")
+        .exits(0);
+    assert_eq!(all, workspace.read("q.csv"));
+    let check = "schema check wide.csv --schema people.toml";
+    let said = refuses(
+        &workspace,
+        check,
+        2,
+        &[named[0], "ignore_other_columns = true"],
+    );
+    assert!(!said.stderr.contains("--ignore"), "{}", said.stderr);
+    let texts = "audit --model model --texts wide.csv --ignore-other-columns --out texts";
+    refuses(&workspace, texts, 2, &["--ignore-other-columns", "texts"]);
+}
+
 /// People whom a model was not made for: the message names what helps with a model that is there,
 /// and it does, wherever rows are read by its schema.
 #[test]

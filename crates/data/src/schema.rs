@@ -531,6 +531,14 @@ impl Schema {
         self
     }
 
+    /// Returns the schema, changed so that columns which it does not describe are passed over if
+    /// `ignore` says so, or the schema did already.
+    #[must_use]
+    pub fn ignoring_other_columns(mut self, ignore: bool) -> Schema {
+        self.format.ignore_other_columns |= ignore;
+        self
+    }
+
     /// Returns the schema with another policy for missing and outside values, in every attribute
     /// for which the policy has a meaning. A [level](OutOfDomain::Level) is for attributes that
     /// expect such values, by a missing marker or a policy other than [`OutOfDomain::Reject`], so

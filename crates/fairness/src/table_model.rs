@@ -20,8 +20,26 @@ use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, drawn};
 use probity_tensor::device::ComputeDevice;
 
-/// The policy for values outside their domains, and whether bad rows are left out.
-pub type Reading = (Option<OutOfDomain>, bool);
+/// What is said of the rows of a model, beside its own schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The policy for values outside their domains, in place of the schema's.
+    pub policy: Option<OutOfDomain>,
+    /// Whether bad rows are left out even where the schema does not say so.
+    pub skips_bad_rows: bool,
+    /// Whether columns that the schema does not describe are passed over even where it does not say
+    /// so.
+    pub ignores_other_columns: bool,
+}
+
+impl Reading {
+    /// Returns `schema` with what is said of columns that it does not describe and of bad rows.
+    fn of_rows(self, schema: Schema) -> Schema {
+        schema
+            .skipping_bad_rows(self.skips_bad_rows)
+            .ignoring_other_columns(self.ignores_other_columns)
+    }
+}
 
 /// A model that answers about rows of a table.
 pub enum TableModel {
@@ -110,11 +128,10 @@ impl TableModel {
             let network = TableNetwork::open(model()?, reading)?;
             return Ok(TableModel::Network(Box::new(network)));
         };
-        let (policy, skip_bad_rows) = reading;
-        if let Some(policy) = policy {
+        if let Some(policy) = reading.policy {
             predictor.schema = predictor.schema.with_policy(policy)?;
         }
-        predictor.schema = predictor.schema.skipping_bad_rows(skip_bad_rows);
+        predictor.schema = reading.of_rows(predictor.schema);
         Ok(TableModel::Predictor(Box::new(predictor)))
     }
 
@@ -230,16 +247,14 @@ impl TableModel {
 }
 
 /// The schema by which data are read for a model of `schema`: that one, with the policy of `reading`
-/// for values outside their domains in place of its own, and without bad rows if it says so.
+/// for values outside their domains in place of its own, and without bad rows and other columns if it
+/// says so.
 ///
 /// # Errors
 /// When the policy has nothing to act on, or gives values a level that the model does not know.
-pub(crate) fn reading_schema(
-    schema: &Schema,
-    (policy, skip_bad_rows): Reading,
-) -> Result<Schema, AuditError> {
-    let own = schema.clone().skipping_bad_rows(skip_bad_rows);
-    let Some(policy) = policy else {
+pub(crate) fn reading_schema(schema: &Schema, reading: Reading) -> Result<Schema, AuditError> {
+    let own = reading.of_rows(schema.clone());
+    let Some(policy) = reading.policy else {
         return Ok(own);
     };
     let read = own.clone().with_policy(policy)?;

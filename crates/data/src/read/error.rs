@@ -74,14 +74,19 @@ fn class_hint(value: &str, classes: &str) -> String {
 /// The most characters of the names of a file's columns that a message shows.
 const LONGEST: usize = 600;
 
-/// Returns the names of the columns of a file in which one is missed, and what may be wrong with them: a
-/// `title` above them, if there seems to be one.
-pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> String {
-    let mut text = names.join(", ");
+/// Returns `text` without what a message has no room for.
+fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);
         text.push('…');
     }
+    text
+}
+
+/// Returns the names of the columns of a file in which one is missed, and what may be wrong with them: a
+/// `title` above them, if there seems to be one.
+pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> String {
+    let text = shortened(names.join(", "));
     let first = names.first().map_or("", String::as_str);
     let hint = if first.starts_with('#') {
         "; lines of comments are passed over where [format] of the schema says comment = \"#\""
@@ -93,6 +98,19 @@ pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> Strin
         ""
     };
     text + hint
+}
+
+/// Names the extra `columns` of a file, and says what to do with them.
+fn extra(columns: &[String]) -> String {
+    let (what, them) = match columns.len() {
+        1 => ("column", "it"),
+        _ => ("columns", "them"),
+    };
+    let named: Vec<String> = columns.iter().map(|column| format!("'{column}'")).collect();
+    format!(
+        "the {what} {}, which the schema does not describe; remove {them}, describe {them}, or set format.ignore_other_columns = true in the schema; for a model that is there, --ignore-other-columns passes over {them}",
+        shortened(named.join(", "))
+    )
 }
 
 /// The reason why a file cannot be read as a table.
@@ -219,15 +237,12 @@ pub enum ReadError {
         found: String,
     },
     /// The file has columns that the schema does not describe.
-    #[error(
-        "{} has the column '{column}', which the schema does not describe; remove it, describe it, or set format.ignore_other_columns = true",
-        file.display()
-    )]
-    ExtraColumn {
+    #[error("{} has {}", file.display(), extra(columns))]
+    ExtraColumns {
         /// The file.
         file: PathBuf,
-        /// The name of the extra column.
-        column: String,
+        /// The names of the extra columns.
+        columns: Vec<String>,
     },
     /// Two columns have one name.
     #[error("{} has two columns called '{column}'", file.display())]

@@ -220,13 +220,16 @@ fn attribute_columns(records: &Records, schema: &Schema) -> Result<Vec<usize>, R
         .map(|attribute| records.require(&attribute.name))
         .collect::<Result<Vec<_>, _>>()?;
     if !schema.format.ignore_other_columns {
-        for (position, name) in records.names().iter().enumerate() {
-            if !columns.contains(&position) && !unicode::same(name, &schema.label.name) {
-                return Err(ReadError::ExtraColumn {
-                    file: records.file().to_owned(),
-                    column: name.clone(),
-                });
-            }
+        let names = records.names().iter().enumerate();
+        let extra = names.filter(|(position, name)| {
+            !columns.contains(position) && !unicode::same(name, &schema.label.name)
+        });
+        let extra: Vec<String> = extra.map(|(_, name)| name.clone()).collect();
+        if !extra.is_empty() {
+            return Err(ReadError::ExtraColumns {
+                file: records.file().to_owned(),
+                columns: extra,
+            });
         }
     }
     Ok(columns)

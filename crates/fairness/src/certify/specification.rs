@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::Part;
 use crate::modality::ModalityName;
 use crate::specification::{Deciding, DecisionSpecification, named_once, needed, unused};
+use crate::table_model::Reading;
 use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
@@ -37,6 +38,9 @@ pub struct CertifySpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Protected attributes, alone and jointly; for texts, of the lexicon. By default those marked
     /// in the model's schema, or all of the lexicon that are not protected by name
     /// only.
@@ -98,6 +102,7 @@ impl Default for CertifySpecification {
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             protected: Vec::new(),
             gap: None,
             part: Part::All,
@@ -112,6 +117,15 @@ impl Default for CertifySpecification {
 }
 
 impl CertifySpecification {
+    /// How the rows of the data are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
+        }
+    }
+
     /// The way in which decisions are made.
     pub fn deciding(&self) -> Deciding<'_> {
         self.decision.or_gap(self.gap)
@@ -127,7 +141,10 @@ impl Specification for CertifySpecification {
         named_once("protected", &self.protected)?;
         self.deciding().rules()?;
         match self.modality {
-            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
+            ModalityName::Text => {
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("ignore_other_columns", !self.ignore_other_columns, "texts")
+            }
             ModalityName::Table => {
                 let is_left_out = self.text == TextInputsSpecification::default();
                 unused("text", is_left_out, "tables")

@@ -68,7 +68,7 @@ impl Certifiable for CertifiableTable {
     const NAME: ModalityName = ModalityName::Table;
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTable, AuditError> {
-        let reading = (specification.out_of_domain, specification.skip_bad_rows);
+        let reading = specification.reading();
         let network = TableNetwork::open(&specification.model, reading)?;
         let data = network.read(&specification.data, Labels::Unneeded)?;
         let model = network.model;

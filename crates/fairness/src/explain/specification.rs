@@ -39,6 +39,9 @@ pub struct ExplainSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
     /// schema, or all of the lexicon that are not protected by name only.
     pub protected: Vec<String>,
@@ -79,6 +82,7 @@ impl Default for ExplainSpecification {
             row: None,
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             protected: Vec::new(),
             fixed: Vec::new(),
             favourable: None,
@@ -115,6 +119,7 @@ impl Specification for ExplainSpecification {
             }
             ModalityName::Text => {
                 unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("ignore_other_columns", !self.ignore_other_columns, "texts")?;
                 unused("fixed", self.fixed.is_empty(), "texts")?;
                 let local = self.text.local_strategy.is_none();
                 unused("text.local_strategy", local, "an explanation")?;
@@ -138,6 +143,7 @@ impl ExplainSpecification {
             data: self.data.clone(),
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
+            ignore_other_columns: self.ignore_other_columns,
             protected: self.protected.clone(),
             predictor: self.predictor.clone(),
             text: self.text.clone(),

@@ -209,7 +209,7 @@ type Hashes = BTreeMap<String, String>;
 
 impl TableCase {
     fn open(run: &mut GroupsSpecification) -> Result<(TableCase, Hashes), GroupRunError> {
-        let reading = (run.out_of_domain, run.skip_bad_rows);
+        let reading = run.reading();
         let model = TableModel::open(|| Ok(&run.model), &run.predictor, reading)?;
         let model_sha256 = model.sha256()?;
         let own = model.schema();

@@ -13,6 +13,7 @@ use crate::certify::specification::TextInputsSpecification;
 use crate::specification::{
     DecisionSpecification, PredictorSpecification, named_once, needed, unused,
 };
+use crate::table_model::Reading;
 use probity_data::numbers::place_of;
 use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
@@ -39,6 +40,9 @@ pub struct GroupsSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Column of a table of texts that holds their labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
@@ -101,6 +105,7 @@ impl Default for GroupsSpecification {
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             label_column: None,
             label_threshold: None,
             protected: Vec::new(),
@@ -170,6 +175,17 @@ impl GroupingSpecification {
     }
 }
 
+impl GroupsSpecification {
+    /// How the rows of the data are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
+        }
+    }
+}
+
 impl Specification for GroupsSpecification {
     const KIND: &'static str = "groups";
 
@@ -200,6 +216,7 @@ impl Specification for GroupsSpecification {
                 }
                 let usual = GroupingSpecification::default();
                 unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("ignore_other_columns", !self.ignore_other_columns, "texts")?;
                 unused("groups.favourable", groups.favourable.is_none(), "texts")?;
                 unused("groups.edges", groups.edges.is_empty(), "texts")?;
                 let has_none = self.impact == ImpactSpecification::default();

@@ -150,7 +150,7 @@ struct Opened {
 }
 
 fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
-    let reading = (asked.out_of_domain, asked.skip_bad_rows);
+    let reading = asked.reading();
     let model = TableModel::open(|| Ok(&asked.model), &asked.predictor, reading)?;
     let model_sha256 = model.sha256()?;
     let data = model.read(&asked.data, Labels::Optional)?;

@@ -70,7 +70,7 @@ pub fn predict(
     match specification.modality {
         ModalityName::Table => {
             let (model, predictor) = (&specification.model, &specification.predictor);
-            let reading = (specification.out_of_domain, specification.skip_bad_rows);
+            let reading = specification.reading();
             let model = TableModel::open(|| Ok(model), predictor, reading)?;
             let model_sha256 = model.sha256()?;
             let data = model.read(&specification.data, Labels::Unneeded)?;

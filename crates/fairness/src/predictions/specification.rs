@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certify::parts::Part;
 use crate::specification::{DecisionSpecification, PredictorSpecification, needed, unused};
+use crate::table_model::Reading;
 use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -32,6 +33,9 @@ pub struct PredictSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Column of a table that holds the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
@@ -40,6 +44,17 @@ pub struct PredictSpecification {
     pub decision: DecisionSpecification,
     /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
+}
+
+impl PredictSpecification {
+    /// How the rows of the data are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
+        }
+    }
 }
 
 impl Specification for PredictSpecification {
@@ -51,7 +66,10 @@ impl Specification for PredictSpecification {
         self.decision.alone().rules()?;
         match self.modality {
             ModalityName::Table => unused("text_column", self.text_column.is_none(), "tables"),
-            ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
+            ModalityName::Text => {
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("ignore_other_columns", !self.ignore_other_columns, "texts")
+            }
         }
     }
 }
@@ -77,6 +95,9 @@ pub struct EvaluateSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Column of a table that holds the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
@@ -108,6 +129,7 @@ impl Default for EvaluateSpecification {
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             text_column: None,
             label_column: None,
             label_threshold: None,
@@ -115,6 +137,17 @@ impl Default for EvaluateSpecification {
             calibration_bins: 10,
             decision: DecisionSpecification::default(),
             predictor: PredictorSpecification::default(),
+        }
+    }
+}
+
+impl EvaluateSpecification {
+    /// How the rows of the data are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
         }
     }
 }
@@ -140,7 +173,8 @@ impl Specification for EvaluateSpecification {
                 "given for texts",
             )),
             (ModalityName::Text, Some(_)) => {
-                unused("out_of_domain", self.out_of_domain.is_none(), "texts")
+                unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+                unused("ignore_other_columns", !self.ignore_other_columns, "texts")
             }
         }
     }

@@ -205,7 +205,7 @@ impl Proof {
             (measure, population) = (own, Some(details));
         }
         if let Some(file) = &specification.marginals {
-            let reading = (specification.out_of_domain, specification.skip_bad_rows);
+            let reading = specification.reading();
             let read = reading_schema(&model.schema, reading)?;
             let data = open_table(file, &read, Labels::Unneeded)?;
             record = record.opened("marginals", data.sha256);

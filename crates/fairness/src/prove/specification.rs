@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::KEPT;
 use crate::specification::{named_once, needed, unused};
+use crate::table_model::Reading;
 use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Seconds, Specification};
 
@@ -44,6 +45,9 @@ pub struct ProveSpecification {
     /// count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns of the table of marginals that the model's schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Fitted population that shares are of, in place of combinations: `spn:DIRECTORY`, a sum-product
     /// network that `probity spn fit` made of a table with these attributes. What is protected, and
     /// what the model does not know, is summed out.
@@ -84,6 +88,7 @@ impl Default for ProveSpecification {
             marginals: None,
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             population: None,
             time: None,
             until_undecided: 0.001,
@@ -97,6 +102,15 @@ impl Default for ProveSpecification {
 }
 
 impl ProveSpecification {
+    /// How the rows of the table of marginals are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
+        }
+    }
+
     /// The directory of the network of the population.
     pub fn network(&self) -> Option<&Path> {
         let directory = self.population.as_deref()?.strip_prefix(SPN)?;
@@ -128,6 +142,8 @@ impl Specification for ProveSpecification {
         let (is_read, nothing) = (self.marginals.is_some(), "a proof without marginals");
         let is_usual = self.out_of_domain.is_none();
         unused("out_of_domain", is_read || is_usual, nothing)?;
-        unused("skip_bad_rows", is_read || !self.skip_bad_rows, nothing)
+        unused("skip_bad_rows", is_read || !self.skip_bad_rows, nothing)?;
+        let is_usual = !self.ignore_other_columns;
+        unused("ignore_other_columns", is_read || is_usual, nothing)
     }
 }

@@ -14,6 +14,7 @@ use super::{
 use crate::rank::Rank;
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
+use crate::table_model::Reading;
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{Bytes, FieldError, Specification};
@@ -68,6 +69,9 @@ pub struct AuditSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
     /// schema, or all of the lexicon that are not protected by
     /// name only.
@@ -136,6 +140,7 @@ impl Default for AuditSpecification {
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             protected: Vec::new(),
             strategy: None,
             estimate: None,
@@ -218,6 +223,15 @@ impl Specification for AuditSpecification {
 }
 
 impl AuditSpecification {
+    /// How the rows of the data are read, beside what the model's schema says.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading {
+            policy: self.out_of_domain,
+            skips_bad_rows: self.skip_bad_rows,
+            ignores_other_columns: self.ignore_other_columns,
+        }
+    }
+
     /// The strategy, of the global phase at least.
     pub fn strategy(&self) -> StrategyName {
         self.strategy

@@ -76,6 +76,9 @@ pub struct CompareSpecification {
     /// Leave rows out with which something is wrong, such as a blank cell, and count them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
+    /// Pass over columns that the schema does not describe.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_other_columns: bool,
     /// Protected attributes, jointly; for texts, of the lexicon. By default those marked in the
     /// schema, or all of the lexicon that are not protected by
     /// name only.
@@ -127,6 +130,7 @@ impl Default for CompareSpecification {
             data: PathBuf::new(),
             out_of_domain: None,
             skip_bad_rows: false,
+            ignore_other_columns: false,
             protected: Vec::new(),
             gap: None,
             plausibility: None,
@@ -237,6 +241,7 @@ impl CompareSpecification {
             data: self.data.clone(),
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
+            ignore_other_columns: self.ignore_other_columns,
             protected: self.protected.clone(),
             decision: self.decision.clone(),
             gap: self.gap,

@@ -61,6 +61,7 @@ pub(super) fn of_texts(audit: &AuditSpecification) -> Result<(), FieldError> {
         unused(field, is_left_out, "texts")?;
     }
     unused("out_of_domain", audit.out_of_domain.is_none(), "texts")?;
+    unused("ignore_other_columns", !audit.ignore_other_columns, "texts")?;
     audit.text.expect_fluency_used()?;
     let from = audit.text.neighbours_from;
     match audit.predictor.source.is_some() && !from.is_usual() {

@@ -13,7 +13,7 @@ use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_fairness::group::grouping::AttributeGroups;
 use probity_fairness::population::Cell;
-use probity_fairness::table_model::TableModel;
+use probity_fairness::table_model::{Reading, TableModel};
 use probity_nn::decision::{Decision, Score};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
@@ -52,7 +52,11 @@ impl PeopleReader {
     /// See [`IndirectError`].
     pub fn new(sources: &Sources<'_>) -> Result<PeopleReader, IndirectError> {
         let mut sha256 = BTreeMap::new();
-        let reading = (sources.out_of_domain, sources.skip_bad_rows);
+        let reading = Reading {
+            policy: sources.out_of_domain,
+            skips_bad_rows: sources.skip_bad_rows,
+            ..Reading::default()
+        };
         let own = match sources.schema {
             Some(name) => {
                 let named = named_schema(name)?;

@@ -326,7 +326,8 @@ impl<'s> Reader<'s> {
         let known = |name: &String| {
             options.left_out(name) || modelled.iter().any(|(modelled, _)| *modelled == name)
         };
-        let extra = records.names().iter().find(|name| !known(name)).cloned();
+        let extra = records.names().iter().filter(|name| !known(name));
+        let extra: Vec<String> = extra.cloned().collect();
         let mut values = Vec::with_capacity(modelled.len());
         for (name, reading) in modelled {
             let position = match columns {
@@ -348,11 +349,9 @@ impl<'s> Reader<'s> {
         };
         let id = place("table.id_column", &options.id_column)?;
         let group = place("table.group_column", &options.group_column)?;
-        if let Some(column) = extra
-            && !schema.format.ignore_other_columns
-        {
-            let file = records.file().to_owned();
-            return Err(ReadError::ExtraColumn { file, column }.into());
+        if !extra.is_empty() && !schema.format.ignore_other_columns {
+            let (file, columns) = (records.file().to_owned(), extra);
+            return Err(ReadError::ExtraColumns { file, columns }.into());
         }
         Ok(Reader {
             id,

@@ -373,7 +373,7 @@ fn open_table_model(
     TableModel::open(
         || moved.map_or_else(|| specification.model(), Ok),
         &specification.predictor,
-        (specification.out_of_domain, specification.skip_bad_rows),
+        specification.reading(),
     )
 }
 

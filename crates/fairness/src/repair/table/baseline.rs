@@ -16,7 +16,7 @@ use crate::opened::{Opened, open_table};
 use crate::repair::error::RepairError;
 use crate::repair::run::PROVENANCE_ROLE;
 use crate::repair::specification::{RepairSpecification, Start};
-use crate::table_model::TableNetwork;
+use crate::table_model::{Reading, TableNetwork};
 use probity_data::schema::Schema;
 use probity_data::source::Hashed;
 use probity_data::table::{Labels, Table};
@@ -73,7 +73,11 @@ impl Baseline {
         record: &mut Record,
     ) -> Result<Baseline, RepairError> {
         let (directory, data) = (&specification.model, &specification.data);
-        let network = TableNetwork::open(directory, (specification.out_of_domain, false))?;
+        let reading = Reading {
+            policy: specification.out_of_domain,
+            ..Reading::default()
+        };
+        let network = TableNetwork::open(directory, reading)?;
         let reading = network.reading()?;
         let Opened {
             value: model,

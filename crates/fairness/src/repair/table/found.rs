@@ -220,7 +220,7 @@ impl Seeds {
             data: file.to_owned(),
             problem,
         };
-        let reading = (options.out_of_domain, options.skip_bad_rows);
+        let reading = options.reading();
         let schema = reading_schema(&baseline.model.schema, reading)?;
         // An audit keeps rows without an outcome, which a training leaves out.
         let counts = &baseline.table.counts;
