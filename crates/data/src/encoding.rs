@@ -1,7 +1,8 @@
 //! Reading of texts in other encodings than UTF-8; the only code that does so.
 //!
-//! UTF-16 says what it is by its first two bytes, and is read wherever text is. Any other encoding
-//! must be said, in a schema's `[format]`: its bytes may be those of several.
+//! UTF-16 says what it is by its first two bytes, or shows it by a zero in every second byte, and is
+//! read wherever text is. Any other encoding must be said, in a schema's `[format]`: its bytes may be
+//! those of several.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -12,8 +13,14 @@ use serde::{Deserialize, Serialize};
 
 /// The number of bytes decoded at a time.
 const BUFFER: usize = 1 << 16;
-/// The length of the longest mark of an encoding at the beginning of a file.
-const LONGEST_MARK: usize = 3;
+/// The mark of UTF-8 at the beginning of a file.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+/// The number of bytes at the beginning of a text that show what its encoding is.
+const LOOKED_AT: usize = 1 << 11;
+/// The least number of zeros among these that UTF-16 without a mark has.
+const FEWEST_ZEROS: usize = 4;
+/// The multiple of the zeros in other bytes that those in every second byte are in UTF-16.
+const ONE_SIDED: usize = 8;
 
 /// The encoding of a text, by a name of the Encoding Standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +69,8 @@ impl From<Encoding> for String {
 }
 
 /// Returns `text` as UTF-8, decoded by the encoding that a mark at its beginning says, else by
-/// `encoding`. UTF-8 itself goes through unchecked, without its mark.
+/// `encoding`, else by the form of UTF-16 that its beginning shows. UTF-8 itself goes through
+/// unchecked, without its mark.
 ///
 /// # Errors
 /// When its beginning cannot be read.
@@ -71,12 +79,14 @@ pub fn decoded(
     encoding: Option<Encoding>,
 ) -> io::Result<Box<dyn Read + Send>> {
     let mut start = Vec::new();
-    let mut mark = text.by_ref().take(LONGEST_MARK as u64);
-    mark.read_to_end(&mut start)?;
+    let mut beginning = text.by_ref().take(LOOKED_AT as u64);
+    beginning.read_to_end(&mut start)?;
     let marked = encoding_rs::Encoding::for_bom(&start).map(|(marked, _)| marked);
-    let found = marked.or(encoding.map(|said| said.0)).unwrap_or(UTF_8);
+    let said = marked.or(encoding.map(|said| said.0));
+    let found = said.or_else(|| unmarked(&start).map(|shown| shown.0));
+    let found = found.unwrap_or(UTF_8);
     if marked == Some(UTF_8) {
-        start.clear();
+        start.drain(..MARK.len());
     }
     let whole = Box::new(io::Cursor::new(start).chain(text));
     if found == UTF_8 {
@@ -99,6 +109,23 @@ pub(crate) fn marked(start: &[u8]) -> Option<Encoding> {
     [UTF_16LE, UTF_16BE]
         .contains(&marked)
         .then_some(Encoding(marked))
+}
+
+/// Returns the form of UTF-16 that the beginning of a text without a mark shows: in most of its
+/// characters one byte of the two is zero, and it is always the same.
+pub(crate) fn unmarked(start: &[u8]) -> Option<Encoding> {
+    let start = &start[..start.len().min(LOOKED_AT)];
+    let [first, second] = [0, 1].map(|from| {
+        let bytes = start.iter().skip(from).step_by(2);
+        bytes.filter(|byte| **byte == 0).count()
+    });
+    let is_shown = |zeros: usize, others: usize| {
+        zeros >= FEWEST_ZEROS.max(start.len() / 8) && zeros >= ONE_SIDED * others
+    };
+    if is_shown(second, first) {
+        return Some(Encoding(UTF_16LE));
+    }
+    is_shown(first, second).then_some(Encoding(UTF_16BE))
 }
 
 /// Returns whether `text`, which is not UTF-8, is likely to be Windows-1252: it holds bytes beyond
@@ -202,7 +229,7 @@ mod tests {
     }
 
     fn utf_16(text: &str, is_little: bool) -> Vec<u8> {
-        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        let units = text.encode_utf16();
         let bytes = |unit: u16| match is_little {
             true => unit.to_le_bytes(),
             false => unit.to_be_bytes(),
@@ -215,7 +242,7 @@ mod tests {
         // Longer than a buffer, and with letters of one to four bytes.
         let long = "Größe, 🙂 €\n".repeat(20_000);
         for is_little in [true, false] {
-            let bytes = utf_16(&long, is_little);
+            let bytes = utf_16(&format!("\u{feff}{long}"), is_little);
             assert!(marked(&bytes).is_some());
             assert!(read(&bytes, None).unwrap() == long);
             assert!(read(&bytes, Some("windows-1252")).unwrap() == long);
@@ -232,8 +259,30 @@ mod tests {
     }
 
     #[test]
+    fn utf_16_is_told_by_its_zeros() {
+        for text in [
+            "age,sex\n40,m\n".to_owned(),
+            "Größe,性別\n1,一\n2,男\n".repeat(3000),
+        ] {
+            for is_little in [true, false] {
+                let bytes = utf_16(&text, is_little);
+                let name = ["utf-16be", "utf-16le"][usize::from(is_little)];
+                let found = unmarked(&bytes).map(|found| found.to_string());
+                assert_eq!(found.as_deref(), Some(name));
+                assert!(read(&bytes, None).unwrap() == text);
+            }
+        }
+        // What is said goes before what the bytes show.
+        let bytes = utf_16("age", true);
+        assert_eq!(read(&bytes, Some("latin1")).unwrap(), "a\0g\0e\0");
+        for other in [&b"age,sex\n"[..], b"a\0\0b\0c,\0\0\0\n", b"", b"a\0b"] {
+            assert_eq!(unmarked(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_in_an_encoding_is_refused() {
-        let mut lone = utf_16("a", true);
+        let mut lone = utf_16("\u{feff}a", true);
         lone.extend([0x00, 0xd8, 0x41, 0x00]);
         let error = read(&lone, None).unwrap_err().to_string();
         assert!(error.contains("UTF-16LE"), "{error}");

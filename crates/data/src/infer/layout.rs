@@ -17,7 +17,7 @@ use super::error::{Ambiguous, InferError};
 use super::escape::is_escaped;
 use super::note::{Note, Way};
 use super::options::InferOptions;
-use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
+use crate::encoding::{Encoding, decoded, is_windows_1252, marked, unmarked};
 use crate::number_form::{NumberForm, currency_of, has_minus_behind, unit_of};
 use crate::read::{
     OfRow, ReadError, Records, first_records, has_row_names, is_json, said_separator,
@@ -117,7 +117,11 @@ fn lay_out(
     if is_json(&start) {
         return Ok(false);
     }
-    if let Some(encoding) = marked(&start) {
+    let shown = match format.encoding {
+        Some(_) => None,
+        None => unmarked(&start),
+    };
+    if let Some(encoding) = marked(&start).or(shown) {
         note(format!("the text is in {encoding}"));
     } else if format.encoding.is_none()
         && let Content::Stream(text) = file.content()?

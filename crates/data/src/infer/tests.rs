@@ -533,6 +533,7 @@ fn encodings_are_found_and_said() {
         .collect();
     for (bytes, encoding, word) in [
         (text.as_bytes().to_vec(), None, "tabs"),
+        (utf_16[2..].to_vec(), None, "utf-16le"),
         (utf_16, None, "utf-16le"),
         (windows, Some("windows-1252"), "windows-1252"),
     ] {
