@@ -81,8 +81,8 @@ struct InferArgs {
     /// values
     #[arg(long, value_name = "COLUMN=WORD,…")]
     level: Vec<NamedWords>,
-    /// Columns of which levels that differ only in case, blanks, Unicode form, a full stop at the end
-    /// or the order of joined values are one
+    /// Columns of which levels that differ only in case, blanks, characters that nobody sees, Unicode
+    /// form, a full stop at the end or the order of joined values are one
     #[arg(long, value_name = "COLUMN,…")]
     merge: Vec<Words>,
     /// The class that is good to get: it becomes the last one [default: what the words of the

@@ -45,7 +45,39 @@ pub(crate) fn trimmed(cell: &str) -> &str {
 }
 
 fn is_blank(character: char) -> bool {
-    character.is_whitespace() || matches!(character, '\u{200b}' | '\u{2060}' | '\u{feff}')
+    character.is_whitespace() || is_invisible(character)
+}
+
+/// Returns whether nobody sees `character`: those of no width, marks of direction, hyphens where a word
+/// may be cut, and the mark of an encoding in the middle of a text.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+    )
+}
+
+/// Returns `text` with the numbers of characters that nobody sees, or takes for common blanks, in their
+/// places: `Fem<U+200B>ale`.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| !c.is_ascii() && is_blank(c);
+    if text.is_ascii() || !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_hidden(character) {
+            true => shown.push_str(&format!("<U+{:04X}>", u32::from(character))),
+            false => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Returns the parts of a name, in lower case: `isFraud` and `IS_FRAUD` are `is` and `fraud`.
@@ -68,10 +100,11 @@ pub(crate) fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the key that is equal for levels that differ only in case, blanks, Unicode form, a full stop
-/// at the end or the order of values that are joined.
+/// Returns the key that is equal for levels that differ only in case, blanks, characters that nobody
+/// sees, Unicode form, a full stop at the end or the order of values that are joined.
 pub(crate) fn key(level: &str) -> String {
-    let lower = composed(level).to_lowercase();
+    let seen: String = level.chars().filter(|c| !is_invisible(*c)).collect();
+    let lower = composed(&seen).to_lowercase();
     let lower = match lower.trim_end_matches('.') {
         "" => lower.as_str(),
         bare => bare,
@@ -94,11 +127,24 @@ mod tests {
             ("female\u{a0}", "female"),
             ("\u{3000}a b\u{2009}", "a b"),
             ("\u{feff}\u{200b}x", "x"),
+            ("\u{200f}x\u{200d}y\u{ad}", "x\u{200d}y"),
             ("\u{e9}", "\u{e9}"),
             ("\u{a0}", ""),
             ("", ""),
         ] {
             assert_eq!(trimmed(cell), expected);
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_shown_by_its_number() {
+        for (text, expected) in [
+            ("Fem\u{200b}ale", "Fem<U+200B>ale"),
+            ("New\u{a0}York", "New<U+00A0>York"),
+            ("New York\t", "New York\t"),
+            ("Z\u{fc}rich", "Z\u{fc}rich"),
+        ] {
+            assert_eq!(shown(text), expected);
         }
     }
 
@@ -139,7 +185,8 @@ mod tests {
             &["White", "white", "WHITE", "White "][..],
             &["Hispanic, White", "White, Hispanic", "white,hispanic"],
             &["Caf\u{e9}", "Cafe\u{301}"],
-            &["more  than one", "More than one"],
+            &["more  than one", "More than one", "More\u{a0}than one"],
+            &["Female", "Fem\u{200b}ale", "\u{feff}fe\u{ad}male"],
         ] {
             assert!(
                 alike.iter().all(|level| key(level) == key(alike[0])),

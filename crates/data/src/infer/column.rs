@@ -683,7 +683,7 @@ impl Column {
             self.notes.push(Note::new(&self.name, said));
         } else if !groups.is_empty() {
             let said = format!(
-                "{what} that differ only in case, blanks, Unicode form, a full stop at the end or the order of joined values: {}",
+                "{what} that differ only in case, blanks, characters that nobody sees, Unicode form, a full stop at the end or the order of joined values: {}",
                 grouped(&groups)
             );
             let way = Way::of_all("merge", [&self.name], "makes one of each");
@@ -907,7 +907,7 @@ fn cells(words: &[(String, u64)]) -> u64 {
 fn listed(words: &[(String, u64)]) -> String {
     let said = |(word, cells): &(String, u64)| match word.is_empty() {
         true => format!("blank ({cells})"),
-        false => format!("'{word}' ({cells})"),
+        false => format!("'{}' ({cells})", unicode::shown(word)),
     };
     words.iter().map(said).collect::<Vec<_>>().join(", ")
 }

@@ -33,8 +33,8 @@ pub struct InferOptions {
     /// The words that are levels, or classes, although they look like marks of missing values, by
     /// column name.
     pub level: BTreeMap<String, Vec<String>>,
-    /// The names of columns of which levels, or classes, that differ only in case, blanks, Unicode
-    /// form, a full stop at the end or the order of joined values are one.
+    /// The names of columns of which levels, or classes, that differ only in case, blanks, characters
+    /// that nobody sees, Unicode form, a full stop at the end or the order of joined values are one.
     pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one; where none is named, the words
     /// of the classes or their order decide, and a note says so.

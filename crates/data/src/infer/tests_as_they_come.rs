@@ -124,6 +124,31 @@ fn blanks_of_any_kind_are_no_part_of_a_cell() {
 }
 
 #[test]
+fn levels_that_look_alike_are_told_of() {
+    let file = people(|row, line| match row % 8 {
+        1 => line.replace(",f,", ",\u{ad}fem\u{200b}ale\u{200f},"),
+        _ => line.replace(",f,", ",female,"),
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    let needle = "characters that nobody sees, Unicode form, a full stop at the end or the order of joined values: 'female' (22), 'fem<U+200B>ale' (8)";
+    assert!(said(&draft).contains(needle), "{}", said(&draft));
+    let mut merging = options();
+    merging.merge = vec!["sex".into()];
+    let merged = infer(file.path(), &merging).unwrap();
+    assert_eq!(levels(&merged, 1), "m,female");
+    let mut schema = draft.schema;
+    let Kind::Categorical { levels, .. } = &mut schema.attributes[1].kind else {
+        panic!("{schema:?}");
+    };
+    levels.retain(|level| level.is_ascii());
+    let error = Table::read(file.path(), &schema, Labels::Required).unwrap_err();
+    assert!(
+        error.to_string().contains("'fem<U+200B>ale' is not"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_full_stop_makes_no_other_class() {
     let file = people(|row, line| {
         let line = line.replace("high", ">50K").replace("low", "<=50K");

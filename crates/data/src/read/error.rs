@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::bad_rows::BadRows;
 use super::place::Place;
 use crate::number_form::NumberForm;
+use crate::unicode::shown;
 
 /// The name of record batches in errors, where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
@@ -86,7 +87,7 @@ fn shortened(mut text: String) -> String {
 /// Returns the names of the columns of a file in which one is missed, and what may be wrong with them: a
 /// `title` above them, if there seems to be one.
 pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> String {
-    let text = shortened(names.join(", "));
+    let text = shortened(shown(&names.join(", ")).into_owned());
     let first = names.first().map_or("", String::as_str);
     let hint = if first.starts_with('#') {
         "; lines of comments are passed over where [format] of the schema says comment = \"#\""
@@ -271,8 +272,9 @@ pub enum ReadError {
     },
     /// A value is not in its domain.
     #[error(
-        "{}, {place}, column '{column}': '{value}' is not {expected}; {}",
+        "{}, {place}, column '{column}': '{}' is not {expected}; {}",
         file.display(),
+        shown(value),
         advice(value, expected)
     )]
     Value {
@@ -289,8 +291,9 @@ pub enum ReadError {
     },
     /// A label is not one of the classes.
     #[error(
-        "{}, {place}, label column '{column}': '{value}' is not one of the classes {expected}{}",
+        "{}, {place}, label column '{column}': '{}' is not one of the classes {expected}{}",
         file.display(),
+        shown(value),
         class_hint(value, expected)
     )]
     Class {
