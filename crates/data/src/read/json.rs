@@ -1,15 +1,21 @@
-//! Tables in JSON: an object a row, one behind the other (JSON lines), or all in one array.
+//! Tables in JSON: an object a row, one behind the other (JSON lines), or all in one array; or one
+//! object, as pandas writes it ([`Orient`]).
 //!
 //! The keys of the first [`LOOKED_AT`] objects are the names of the columns. A string is text as it
 //! stands there, a number what it is, however numbers are written in text, a truth value what JSON
 //! writes, null and a key that an object lacks are empty cells, and lists and objects are their JSON. The rows are handed on as comma-separated text, so that they are
 //! read by the rules of text.
 
+mod orient;
+
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+
+use self::orient::Orient;
 
 /// The number of bytes of CSV that are made at a time.
 const PIECE: usize = 1 << 16;
@@ -19,30 +25,33 @@ const LONGEST_BLANK: u64 = 1 << 10;
 /// The number of rows whose keys are the columns.
 const LOOKED_AT: usize = 1000;
 
-/// A row of a table in JSON: keys and values, in the order in which they stand there.
-struct Object(Vec<(String, Value)>);
+/// An object of JSON: keys and values, in the order in which they stand there.
+struct Entries<V>(Vec<(String, V)>);
 
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
-        struct Keys;
+/// A row of a table in JSON.
+type Object = Entries<Value>;
 
-        impl<'de> Visitor<'de> for Keys {
-            type Value = Object;
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entries<V>, D::Error> {
+        struct Keys<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Keys<V> {
+            type Value = Entries<V>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object with a key for each column")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<V>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(Object(entries))
+                Ok(Entries(entries))
             }
         }
 
-        deserializer.deserialize_map(Keys)
+        deserializer.deserialize_map(Keys(PhantomData))
     }
 }
 
@@ -57,7 +66,8 @@ pub(crate) fn is_json(start: &[u8]) -> bool {
         }
         Some(b'[') => {
             let rest = start.as_slice().trim_ascii_start();
-            rest.is_empty() || rest.starts_with(b"{") || rest.starts_with(b"]")
+            let begins = |byte: &u8| matches!(byte, b'{' | b'[' | b']');
+            rest.first().is_none_or(begins)
         }
         _ => false,
     }
@@ -117,7 +127,7 @@ const MANY_DIGITS: usize = 19;
 
 /// Refuses an object that holds a whole number which `text`, the JSON of it, writes with more digits
 /// than 64 bits hold: it is rounded, and ids that differ would be one.
-fn expect_exact(Object(entries): &Object, text: &[u8], row: u64) -> io::Result<()> {
+fn expect_exact(Entries(entries): &Object, text: &[u8], row: u64) -> io::Result<()> {
     // 2^63, from which on whole numbers below zero are rounded; those above it from 2^64 on.
     const FIRST: f64 = 9_223_372_036_854_775_808.0;
     let is_rounded = |value: &Value| {
@@ -164,6 +174,36 @@ impl Objects {
     }
 }
 
+/// Returns the rows of a table that is one object, if `first`, the first line of the file, and `rest`
+/// are such a table. Where the line does not end an object, all of the rest is behind it afterwards.
+fn of_one_object(first: &mut Vec<u8>, rest: &mut dyn BufRead) -> io::Result<Option<Vec<Object>>> {
+    let line: Result<Object, _> = serde_json::from_slice(first);
+    let orient = match line {
+        Ok(object) => Orient::of(&object),
+        Err(error) if error.is_eof() => {
+            rest.read_to_end(first)?;
+            let whole: Option<Object> = serde_json::from_slice(first).ok();
+            whole.and_then(|object| Orient::of(&object))
+        }
+        Err(_) => None,
+    };
+    let Some(orient) = orient else {
+        return Ok(None);
+    };
+    // Another object behind it is another row.
+    loop {
+        let text = rest.fill_buf()?;
+        if text.is_empty() {
+            return orient.rows(first).map(Some);
+        }
+        if !text.trim_ascii_start().is_empty() {
+            return Ok(None);
+        }
+        let blank = text.len();
+        rest.consume(blank);
+    }
+}
+
 impl Rows {
     fn new(text: impl Read + Send + 'static, (ignores, decimal): (bool, char)) -> io::Result<Rows> {
         let mut text: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(PIECE, text));
@@ -187,6 +227,10 @@ impl Rows {
             Some(b'[') => {
                 let mut whole = Vec::new();
                 text.read_to_end(&mut whole)?;
+                if whole[1..].trim_ascii_start().starts_with(b"[") {
+                    let problem = "it holds rows without the names of their columns, as pandas writes by orient=\"values\"; write it by to_json(orient=\"records\")";
+                    return Err(invalid(problem.to_owned()));
+                }
                 let all: Result<Vec<Object>, _> = serde_json::from_slice(&whole);
                 let problem = |error| format!("it is no JSON array of objects: {error}");
                 let all = all.map_err(|error| invalid(problem(error)))?;
@@ -195,7 +239,14 @@ impl Rows {
                 }
                 Objects::Array(all.into_iter())
             }
-            _ => Objects::Lines(text),
+            _ => {
+                let mut first = Vec::new();
+                text.read_until(b'\n', &mut first)?;
+                match of_one_object(&mut first, &mut text)? {
+                    Some(rows) => Objects::Array(rows.into_iter()),
+                    None => Objects::Lines(Box::new(Cursor::new(first).chain(text))),
+                }
+            }
         };
         Ok(Rows {
             objects,
@@ -216,14 +267,7 @@ impl Rows {
             let Some(object) = self.objects.next(row)? else {
                 break;
             };
-            let Object(entries) = &object;
-            if row == 1 && !entries.is_empty() && entries.iter().all(|(_, value)| value.is_object())
-            {
-                return Err(invalid(
-                    "it is one object of columns, not an object a row; pandas writes these by to_json(orient=\"records\")"
-                        .to_owned(),
-                ));
-            }
+            let Entries(entries) = &object;
             for (name, _) in entries {
                 if !self.names.contains(name) || row == 1 {
                     self.names.push(name.clone());
@@ -251,7 +295,7 @@ impl Rows {
                 Some(object) => Some(object),
                 None => self.objects.next(self.row)?,
             };
-            let Some(Object(entries)) = next else {
+            let Some(Entries(entries)) = next else {
                 break;
             };
             if self.row == 1 {
@@ -395,12 +439,60 @@ mod tests {
             ("{\"a\": 1\n}\n", "row 1 is no JSON object in one line"),
             ("[{\"a\": 1}, 2]", "it is no JSON array of objects"),
             ("{\"a\": NaN}\n", "row 1 is no JSON object in one line"),
-            ("{\"a\": {\"0\": 1}}", "it is one object of columns"),
+            ("[[1, 2]]", "it holds rows without the names"),
+            (
+                "{\"a\": {\"x\": 1}, \"b\": {\"x\": 2}}",
+                "it is one object of objects, as pandas writes by orient=\"columns\" or \"index\"",
+            ),
+            ("{\"0\": {\"0\": 1}}", "it is one object of objects"),
+            (
+                "{\"a\": {\"0\": 1}, \"b\": {\"1\": 2}}",
+                "its columns have other rows, such as 'b'",
+            ),
+            (
+                "{\"columns\": [\"a\"], \"data\": [[1], [1, 2]]}",
+                "row 2 has 2 values where there are 1 columns",
+            ),
+            (
+                "{\"columns\": [[\"a\", \"b\"]], \"data\": [[1]]}",
+                "its columns have names that are no words, such as [\"a\",\"b\"]",
+            ),
+            (
+                "{\"columns\": [\"a\"], \"data\": [1]}",
+                "it is no table of pandas",
+            ),
             ("{}\n", "its first rows have no keys"),
         ] {
             let error = csv_of(text, false).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn one_object_of_pandas_is_a_table() {
+        let expected = "b,a\n1.5,\"x, y\"\n,z\n";
+        let split = r#"{"columns":["b","a"],"index":[7,3],"data":[[1.5,"x, y"],[null,"z"]]}"#;
+        let columns = r#"{"b":{"10":1.5,"9":null},"a":{"10":"x, y","9":"z"}}"#;
+        let index = r#"{"10":{"b":1.5,"a":"x, y"},"9":{"b":null,"a":"z"}}"#;
+        let table = r#"{"schema":{"fields":[],"primaryKey":["index"],"pandas_version":"1.4.0"},
+            "data":[{"index":0,"b":1.5,"a":"x, y"},
+            {"index":1,"b":null,"a":"z"}]}"#;
+        for text in [split, columns, index, table] {
+            for text in [format!("\u{feff}{text}"), format!("{text}\n \n")] {
+                assert_eq!(csv_of(&text, false).as_deref(), Ok(expected));
+            }
+        }
+        let indented = split.replace("\"data\"", "\n  \"data\"");
+        assert_eq!(csv_of(&indented, false).as_deref(), Ok(expected));
+        // An index with a name is a column; more objects are rows of objects.
+        let named = r#"{"schema":{"primaryKey":["id"]},"data":[{"id":5,"a":1}]}"#;
+        assert_eq!(csv_of(named, false).as_deref(), Ok("id,a\n5,1\n"));
+        let rows = "{\"a\": {\"0\": 1}}\n{\"a\": {\"0\": 2}}\n";
+        let expected = "a\n\"{\"\"0\"\":1}\"\n\"{\"\"0\"\":2}\"\n";
+        assert_eq!(csv_of(rows, false).as_deref(), Ok(expected));
+        let long = r#"{"id":{"0":100000000000000000001}}"#;
+        let error = csv_of(long, false).unwrap_err();
+        assert!(error.contains("'id', which would be rounded"), "{error}");
     }
 
     #[test]
