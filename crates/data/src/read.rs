@@ -21,6 +21,7 @@
 mod arrow;
 mod bad_rows;
 pub(crate) mod error;
+mod foreign;
 mod json;
 mod place;
 mod quotes;

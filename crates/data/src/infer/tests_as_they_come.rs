@@ -255,6 +255,26 @@ fn what_a_file_without_a_header_may_be_is_said() {
 }
 
 #[test]
+fn tables_in_other_texts_are_called_by_their_names() {
+    for (text, expected) in [
+        (
+            "% a bank\n@relation people\n@attribute age numeric\n@data\n40\n",
+            "cannot read",
+        ),
+        ("<html><table><tr><td>age</td></tr></table>\n", "HTML"),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let error = infer(file.path(), &options()).unwrap_err().to_string();
+        let advice = "save the table as CSV or Parquet first";
+        assert!(
+            error.contains(expected) && error.contains(advice),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn a_first_line_may_say_the_separator() {
     for (first, separator) in [("sep=;\n", ";"), ("\u{feff}SEP=^\r\n", "^")] {
         let file = behind(first, separator);

@@ -1,10 +1,11 @@
 //! Records of a text file: CSV or JSON, plain or compressed, in UTF-8 or another encoding.
 
 use std::collections::{HashSet, VecDeque};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::error::ReadError;
+use super::foreign::foreign;
 use super::json::as_csv;
 use super::place::Place;
 use super::quotes::{BrokenFields, WatchedText};
@@ -25,7 +26,8 @@ const FEWEST_NAMED: usize = 20;
 /// points in time. A field more may come of one.
 const WITHIN_VALUES: [char; 2] = [',', ' '];
 
-/// The number of bytes at the beginning of a file in which a title is looked for.
+/// The number of bytes at the beginning of a file by which another form is told, and in which a title is
+/// looked for.
 const BEGINNING: u64 = 1 << 16;
 
 /// The most characters of a title, and the most names of columns, that a message shows.
@@ -141,7 +143,14 @@ impl TextRecords {
         format: &Format,
     ) -> Result<(TextRecords, Vec<String>), ReadError> {
         let failed = |source| ReadError::io(file, source);
-        let text = decoded(text, format.encoding).map_err(failed)?;
+        let mut text = decoded(text, format.encoding).map_err(failed)?;
+        let mut start = Vec::new();
+        let mut beginning = text.by_ref().take(BEGINNING);
+        beginning.read_to_end(&mut start).map_err(failed)?;
+        if let Some(what) = foreign(&start) {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)));
+        }
+        let text = Box::new(Cursor::new(start).chain(text));
         let (said, text) = said_separator(text).map_err(failed)?;
         let decimal = format.number_form().decimal;
         let as_csv = as_csv(text, (format.ignore_other_columns, decimal));
