@@ -30,6 +30,7 @@ mod note;
 mod odd;
 mod options;
 mod spread;
+mod truths;
 mod typed;
 
 use std::collections::BTreeMap;

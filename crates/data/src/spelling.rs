@@ -28,6 +28,18 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
+/// Returns the truth that `text` says as people write it, in any case: `T`, `Y`, `yes` and 1 are true as
+/// well, and their opposites false.
+pub(super) fn written_truth(text: &str) -> Option<bool> {
+    let says = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let number = plain_number(text);
+    match truth(text) {
+        Some(truth) => Some(truth),
+        None if says(["t", "y", "yes"]) || number == Some(1.0) => Some(true),
+        None => (says(["f", "n", "no"]) || number == Some(0.0)).then_some(false),
+    }
+}
+
 /// The first whole number that a number of 64 bits does not tell from the next one: 2⁵³.
 pub(super) const INEXACT: f64 = 9_007_199_254_740_992.0;
 

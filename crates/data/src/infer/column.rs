@@ -7,6 +7,7 @@ use super::error::InferError;
 use super::note::{Note, Way};
 use super::odd;
 use super::options::InferOptions;
+use super::truths::truths;
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
 use crate::spelling::{merged, with_zeros_behind};
@@ -73,6 +74,8 @@ pub(super) struct Column {
     is_label: bool,
     is_protected: bool,
     is_merged: bool,
+    /// Whether the table is in memory, where a model may know each spelling as a value of its own.
+    is_in_memory: bool,
     /// The notes on what was decided on the way.
     notes: Vec<Note>,
 }
@@ -115,6 +118,7 @@ impl Column {
             is_label: options.label == name,
             is_protected: options.protected.iter().any(|have| have == name),
             is_merged: options.merge.iter().any(|have| have == name),
+            is_in_memory: false,
             notes: Vec::new(),
         }
     }
@@ -213,6 +217,7 @@ impl Column {
     /// In a table in memory (`in_memory`) nulls are missing, and words that look like marks are
     /// words.
     pub fn decided(mut self, options: &InferOptions, in_memory: bool) -> Column {
+        self.is_in_memory = in_memory;
         self.take_dashes_back(options);
         self.decide_on_ten_to();
         let numbers: HashSet<u64> = self.numbers.iter().map(|number| number.to_bits()).collect();
@@ -435,7 +440,9 @@ impl Column {
             return Err(self.too_many(options));
         }
         let (mut classes, mut aliases) = (std::mem::take(&mut self.order), BTreeMap::new());
-        self.join_alike(&mut classes, &mut aliases, "classes");
+        if !self.join_truths(&mut classes, &mut aliases, "class") {
+            self.join_alike(&mut classes, &mut aliases, "classes");
+        }
         self.notes.extend(self.said_of_rare_classes(&classes));
         Ok((classes, aliases, self.notes))
     }
@@ -636,7 +643,11 @@ impl Column {
 
     /// Returns the kind of a column of words, some of which `merge` may make others.
     fn of_words(&mut self, merge: &mut BTreeMap<String, String>) -> (Kind, Option<String>) {
-        let words = std::mem::take(&mut self.order);
+        let mut words = std::mem::take(&mut self.order);
+        if self.join_truths(&mut words, merge, "level") {
+            let (levels, ordered) = (words, false);
+            return (Kind::Categorical { levels, ordered }, None);
+        }
         let (mut levels, left) = merged(words.clone(), &self.levels);
         let are_apart = with_zeros_behind(&levels).is_some();
         let note = self.said_of_zeros(&words).filter(|_| !are_apart);
@@ -653,6 +664,45 @@ impl Column {
         };
         let kind = Kind::Categorical { levels, ordered };
         (kind, left.map(|left| one_level(&left)))
+    }
+
+    /// Joins the spellings of each truth where `words` are nothing else and stand in a file, unless a
+    /// person named some, and records those that are left out in `merge`. Returns whether it did. `what`
+    /// says what a word is.
+    fn join_truths(
+        &mut self,
+        words: &mut Vec<String>,
+        merge: &mut BTreeMap<String, String>,
+        what: &str,
+    ) -> bool {
+        let are_kept = self.is_in_memory || words.iter().any(|word| self.levels.contains(word));
+        let Some(spellings) = truths(words).filter(|_| !are_kept) else {
+            return false;
+        };
+        let groups = spellings.map(|spellings| self.most_frequent_first(spellings));
+        let said = format!(
+            "it holds nothing but truths, of which all spellings are one {what}: {}",
+            grouped(&groups)
+        );
+        let way = Way::of_column("level", &self.name, &*words, "keeps them apart");
+        self.notes.push(Note::new(&self.name, said).or(way));
+        for group in &groups {
+            let others = group[1..].iter();
+            merge.extend(others.map(|(other, _)| (other.clone(), group[0].0.clone())));
+        }
+        words.retain(|word| !merge.contains_key(word));
+        true
+    }
+
+    /// Returns `words` with their cells.
+    fn most_frequent_first(&self, words: Vec<String>) -> Vec<(String, u64)> {
+        let cells = |word: String| {
+            let cells = self.known.get(&word).copied().unwrap_or_default();
+            (word, cells)
+        };
+        let mut words: Vec<_> = words.into_iter().map(cells).collect();
+        words.sort_by_key(|(_, cells)| std::cmp::Reverse(*cells));
+        words
     }
 
     /// Joins those of `words` that people take for one, and records their other spellings in
@@ -742,23 +792,20 @@ impl Column {
     /// Returns the groups of levels that people take for one, the most frequent of each first, with
     /// their cells.
     fn alike(&self, levels: &[String]) -> Vec<Vec<(String, u64)>> {
-        let mut groups: Vec<(String, Vec<(String, u64)>)> = Vec::new();
+        let mut groups: Vec<Vec<String>> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for level in levels {
-            let key = unicode::key(level);
-            let place = *places.entry(key.clone()).or_insert_with(|| {
-                groups.push((key, Vec::new()));
+            let place = *places.entry(unicode::key(level)).or_insert_with(|| {
+                groups.push(Vec::new());
                 groups.len() - 1
             });
-            let cells = self.known.get(level).copied().unwrap_or_default();
-            groups[place].1.push((level.clone(), cells));
+            groups[place].push(level.clone());
         }
-        let mut groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
         groups.retain(|group| group.len() > 1);
-        for group in &mut groups {
-            group.sort_by_key(|(_, cells)| std::cmp::Reverse(*cells));
-        }
+        let groups = groups.into_iter();
         groups
+            .map(|group| self.most_frequent_first(group))
+            .collect()
     }
 
     /// Turns numbers that lie far from all others, each with its cells, into levels of their own.

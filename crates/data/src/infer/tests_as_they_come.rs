@@ -149,6 +149,35 @@ fn levels_that_look_alike_are_told_of() {
 }
 
 #[test]
+fn spellings_of_a_truth_are_one_level() {
+    let spellings = [
+        "yes", "no", "T", "0", "TRUE", "FALSE", "1", "N", "yes", "no",
+    ];
+    let file = people(|row, line| {
+        let line = line.replacen(&age(row).to_string(), spellings[row % 10], 1);
+        let truths = ["Y", "F", "yes", "N"][row / 2 % 4];
+        line.replace("high", truths).replace("low", truths)
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    assert_eq!(levels(&draft, 0), "yes,no");
+    let needle = "age: it holds nothing but truths, of which all spellings are one level: 'yes' (12), 'T' (6), 'TRUE' (6), '1' (6); 'no' (12), '0' (6), 'FALSE' (6), 'N' (6)";
+    assert!(said(&draft).contains(needle), "{}", said(&draft));
+    let label = &draft.schema.label;
+    assert_eq!(label.classes.len(), 2);
+    let read = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    let codes: Vec<i32> = (0..10).map(|row| read.row(row)[0]).collect();
+    assert_eq!(codes, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    let yes = label.code("yes");
+    assert_eq!((label.code("Y"), label.code("N")), (yes, label.code("F")));
+    assert_ne!(yes, label.code("N"));
+    // What a person names stays apart.
+    let mut apart = options();
+    apart.level = [("age".to_owned(), vec!["T".to_owned()])].into();
+    let draft = infer(file.path(), &apart).unwrap();
+    assert_eq!(levels(&draft, 0), "yes,no,T,0,TRUE,FALSE,1,N");
+}
+
+#[test]
 fn a_full_stop_makes_no_other_class() {
     let file = people(|row, line| {
         let line = line.replace("high", ">50K").replace("low", "<=50K");
