@@ -69,6 +69,30 @@ fn digits_repeat(number: f64) -> bool {
     digits.len() > 1 && characters.all(|digit| Some(digit) == first)
 }
 
+/// The words before a number below which a range lies, those behind it, and those before and behind one
+/// above which it lies.
+const BELOW: [&str; 7] = [
+    "under",
+    "below",
+    "less than",
+    "fewer than",
+    "younger than",
+    "up to",
+    "at most",
+];
+const OR_BELOW: [&str; 4] = ["under", "below", "less", "younger"];
+const ABOVE: [&str; 6] = [
+    "over",
+    "above",
+    "more than",
+    "greater than",
+    "older than",
+    "at least",
+];
+const OR_ABOVE: [&str; 5] = ["over", "above", "more", "older", "up"];
+/// The words beside a number that only say what it counts.
+const COUNTED: [&str; 6] = ["years", "year", "yrs", "old", "of", "age"];
+
 /// A range of numbers, both ends of which may belong to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Range {
@@ -97,7 +121,7 @@ pub(super) struct Ranges {
 pub(super) fn ranges(words: &[String]) -> Option<Ranges> {
     let (mut read, mut others) = (Vec::new(), Vec::new());
     for word in words {
-        match range(word) {
+        match range(word).or_else(|| range(&in_signs(word))) {
             Some(range) => read.push((range, word)),
             None => others.push(word.clone()),
         }
@@ -131,6 +155,39 @@ pub(super) fn ranges(words: &[String]) -> Option<Ranges> {
         numbers: words(odd),
         words: others,
     })
+}
+
+/// Returns the range that `text` says in words as one in signs: `under 18` as `<18`, `65 and over` as
+/// `65+`, `between 25 and 34 years` as `25-34`.
+fn in_signs(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words = text.split_whitespace();
+    let words = words.filter(|word| !COUNTED.contains(word));
+    let text = words.collect::<Vec<&str>>().join(" ");
+    let before = |words: &[&str]| {
+        let mut words = words.iter();
+        words.find_map(|word| text.strip_prefix(word)?.strip_prefix(' '))
+    };
+    let behind = |words: &[&str]| {
+        let mut words = words.iter();
+        words.find_map(|word| {
+            let rest = text.strip_suffix(word)?;
+            rest.strip_suffix(" and ").or(rest.strip_suffix(" or "))
+        })
+    };
+    if let Some(number) = before(&BELOW).or(behind(&OR_BELOW)) {
+        return format!("<{number}");
+    }
+    if let Some(number) = before(&ABOVE) {
+        return format!(">{number}");
+    }
+    if let Some(number) = behind(&OR_ABOVE) {
+        return format!("{number}+");
+    }
+    match text.strip_prefix("between ").or(text.strip_prefix("from ")) {
+        Some(ends) => ends.replacen(" and ", "-", 1),
+        None => text,
+    }
 }
 
 /// Parses the range that `word` says: `35-44`, `20%-<30%`, `$1,000 to $1,999`, `[20, 30)`, `<25`,
@@ -256,6 +313,37 @@ mod tests {
     }
 
     #[test]
+    fn ranges_are_read_in_words() {
+        let infinite = f64::INFINITY;
+        for (word, from, to) in [
+            ("under 18", -infinite, 18.0),
+            ("Less than $10,000", -infinite, 10_000.0),
+            ("17 and younger", -infinite, 17.0),
+            ("18 or less", -infinite, 18.0),
+            ("25 to 34 years", 25.0, 34.0),
+            ("between 25 and 34", 25.0, 34.0),
+            ("65 and over", 65.0, infinite),
+            ("65 years and older", 65.0, infinite),
+            ("$30,000 or more", 30_000.0, infinite),
+            ("Over 75", 75.0, infinite),
+            ("at least 75", 75.0, infinite),
+        ] {
+            assert_eq!(range(&in_signs(word)), Some(Range { from, to }), "{word}");
+        }
+        for word in [
+            "under",
+            "over there",
+            "more",
+            "a and b",
+            "old",
+            "between",
+            "18 and",
+        ] {
+            assert_eq!(range(&in_signs(word)), None, "{word}");
+        }
+    }
+
+    #[test]
     fn ranges_are_put_in_order() {
         let of = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -266,6 +354,9 @@ mod tests {
         let ages = ["35-44", ">74", "<25", "8888", "25-34", "45-74"];
         let expected = ["<25 25-34 35-44 45-74 >74", "8888", ""].map(str::to_owned);
         assert_eq!(of(&ages), Some(expected));
+        let words = ["65 and over", "25 to 34", "under 18", "35-64", "18-24"];
+        let expected = "under 18 18-24 25 to 34 35-64 65 and over";
+        assert_eq!(of(&words), Some([expected, "", ""].map(str::to_owned)));
         let shares = [
             "50%-60%", "Exempt", "<20%", "36", "20%-<30%", "30%-<36%", ">60%", "49",
         ];
