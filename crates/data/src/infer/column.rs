@@ -555,6 +555,7 @@ impl Column {
                         self.name_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
                         self.not_whole = !numbers.iter().copied().all(is_whole);
                         self.notes.extend(self.said_of_codes(&numbers));
+                        self.notes.extend(self.said_of_weights());
                         self.notes.extend(self.said_of_extremes(&numbers));
                         of_numbers(&numbers, self.not_whole, options)
                     }
@@ -862,6 +863,15 @@ impl Column {
         })
     }
 
+    /// Returns the note on numbers in a column whose name is that of the weights of a survey.
+    fn said_of_weights(&self) -> Option<Note> {
+        (names_weights(&self.name) && !self.is_protected).then(|| {
+            let said = "its name is that of the weights of a survey, which say how many people a row stands for, but it is an input like the others";
+            let effect = "leaves it out, if it is such";
+            Note::new(&self.name, said).or(Way::of_all("ignore", [&self.name], effect))
+        })
+    }
+
     /// Returns the note on a number of `sorted` that is so far beyond all others that nothing is left of
     /// their differences beside it: one that programs write where there is none.
     fn said_of_extremes(&self, sorted: &[f64]) -> Option<Note> {
@@ -1096,6 +1106,64 @@ fn names_codes(name: &str) -> bool {
         .any(|part| codes.contains(&part.as_str()))
 }
 
+/// Returns whether a column of this name usually holds the weights of a survey: `fnlwgt`, `weight`,
+/// `sample_weight`, but not `birth_weight`.
+fn names_weights(name: &str) -> bool {
+    let whole = [
+        "asecwt",
+        "finalwgt",
+        "fnlwgt",
+        "hhwt",
+        "hwtfinl",
+        "perwt",
+        "pweight",
+        "pwgt",
+        "pwgtp",
+        "sampleweight",
+        "sampweight",
+        "wgtp",
+        "wtfinl",
+    ];
+    let weights = ["weight", "weights", "wgt", "wgts", "wt", "wts"];
+    let of_surveys = [
+        "analysis",
+        "case",
+        "design",
+        "final",
+        "hh",
+        "household",
+        "inverse",
+        "ipw",
+        "obs",
+        "observation",
+        "person",
+        "population",
+        "post",
+        "probability",
+        "replicate",
+        "respondent",
+        "row",
+        "sample",
+        "sampling",
+        "stratification",
+        "survey",
+        "svy",
+    ];
+    let parts = unicode::parts(name);
+    let mut words = parts
+        .iter()
+        .map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    match &parts[..] {
+        [_] => words.all(|word| whole.contains(&word) || weights.contains(&word)),
+        _ => {
+            words.clone().any(|word| weights.contains(&word))
+                && words.all(|word| {
+                    word.is_empty() || weights.contains(&word) || of_surveys.contains(&word)
+                })
+        }
+    }
+}
+
 /// Returns whether a column of whole numbers identifies its rows: by its name, and by `different`
 /// numbers in so many `rows`.
 pub fn is_identifier(name: &str, different: usize, rows: usize) -> bool {
@@ -1249,6 +1317,33 @@ mod tests {
             "Mar 1, 20231",
         ] {
             assert!(!is_date(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn weights_of_surveys_are_told_by_their_names() {
+        for name in [
+            "weight",
+            "wgt",
+            "fnlwgt",
+            "PWGTP12",
+            "sample_weight",
+            "sampleWeight",
+            "Survey Wt",
+            "person_weight_2",
+        ] {
+            assert!(names_weights(name), "{name}");
+        }
+        for name in [
+            "birth_weight",
+            "weight_kg",
+            "height",
+            "wait",
+            "sample",
+            "",
+            "12",
+        ] {
+            assert!(!names_weights(name), "{name}");
         }
     }
 

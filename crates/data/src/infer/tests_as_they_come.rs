@@ -178,6 +178,25 @@ fn spellings_of_a_truth_are_one_level() {
 }
 
 #[test]
+fn weights_of_a_survey_are_told_of() {
+    let file = people(|_, line| line);
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    std::fs::write(file.path(), text.replacen("age", "sample_weight", 1)).unwrap();
+    let draft = infer(file.path(), &options()).unwrap();
+    let note = draft
+        .notes
+        .iter()
+        .find(|note| note.column == "sample_weight");
+    let text = note.unwrap().text(Way::command);
+    assert!(
+        text.contains("weights of a survey") && text.contains("--ignore sample_weight"),
+        "{text}"
+    );
+    let usual = infer(people(|_, line| line).path(), &options()).unwrap();
+    assert!(!said(&usual).contains("survey"), "{}", said(&usual));
+}
+
+#[test]
 fn a_full_stop_makes_no_other_class() {
     let file = people(|row, line| {
         let line = line.replace("high", ">50K").replace("low", "<=50K");
