@@ -26,6 +26,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
 use parquet::file::reader::ChunkReader;
 use probity_run::guard::guarded;
 
@@ -40,6 +41,9 @@ const EXACT: f64 = 9e15;
 
 /// An iterator over batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// The columns of a Parquet file, and its batches.
+type Opened = (SchemaRef, Batches);
 
 /// The records of batches, one at a time.
 pub(super) struct ArrowRecords {
@@ -78,7 +82,11 @@ impl ArrowRecords {
             ParquetBytes::File(bytes) => opened(bytes),
             ParquetBytes::Memory(bytes) => opened(bytes),
         });
-        let (schema, batches) = opened.map_err(|error| broken(file, &error))?;
+        let opened = opened.map_err(|error| broken(file, &error))?;
+        let (schema, batches) = opened.map_err(|codec| ReadError::Codec {
+            file: file.to_owned(),
+            codec,
+        })?;
         Ok(Self::new(schema, batches))
     }
 
@@ -296,12 +304,31 @@ fn is_read(kind: &DataType) -> bool {
     }
 }
 
-/// Returns the columns of a Parquet file, and its batches.
-fn opened(bytes: impl ChunkReader + 'static) -> Result<(SchemaRef, Batches), ArrowError> {
+/// Returns the columns of a Parquet file, and its batches; or the name of its compression, if that is not
+/// read.
+fn opened(bytes: impl ChunkReader + 'static) -> Result<Result<Opened, &'static str>, ArrowError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+    let groups = builder.metadata().row_groups().iter();
+    let mut columns = groups.flat_map(|group| group.columns());
+    if let Some(codec) = columns.find_map(|column| unread(column.compression())) {
+        return Ok(Err(codec));
+    }
     let schema = builder.schema().clone();
     let reader = builder.with_batch_size(SLICE).build()?;
-    Ok((schema, Box::new(reader)))
+    Ok(Ok((schema, Box::new(reader))))
+}
+
+/// Returns the name of a compression that is not read.
+fn unread(codec: Compression) -> Option<&'static str> {
+    match codec {
+        Compression::LZ4 | Compression::LZ4_RAW => Some("LZ4"),
+        Compression::BROTLI(_) => Some("Brotli"),
+        Compression::LZO => Some("LZO"),
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::GZIP(_)
+        | Compression::ZSTD(_) => None,
+    }
 }
 
 /// Calls the decoder through `work`, in the one place where it is called, and returns its result.
@@ -314,5 +341,39 @@ fn broken(file: &Path, error: &dyn std::fmt::Display) -> ReadError {
     ReadError::Parquet {
         file: file.to_owned(),
         problem: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Int32Array;
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+
+    #[test]
+    fn a_compression_that_is_not_read_is_named() {
+        let column: ArrayRef = std::sync::Arc::new(Int32Array::from(vec![40, 41]));
+        let batch = RecordBatch::try_from_iter([("age", column)]).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let open = |bytes: &[u8]| {
+            let bytes = ParquetBytes::Memory(bytes.to_vec().into());
+            ArrowRecords::parquet(Path::new("a.parquet"), bytes)
+        };
+        assert!(open(&bytes).is_ok());
+        // The codec stands behind the name of the column: an i32 in Thrift's compact form.
+        let name = b"\x18\x03age\x15\x00";
+        let mut places = bytes.windows(name.len()).enumerate();
+        let (place, _) = places.find(|(_, window)| window == name).unwrap();
+        for (number, codec) in [(7, "LZ4"), (5, "LZ4"), (4, "Brotli"), (3, "LZO")] {
+            let mut other = bytes.clone();
+            other[place + name.len() - 1] = 2 * number;
+            let error = open(&other).err().unwrap().to_string();
+            let said = format!("compressed by {codec}, which is not read");
+            assert!(error.contains(&said) && error.contains("snappy"), "{error}");
+        }
     }
 }

@@ -193,6 +193,17 @@ pub enum ReadError {
         /// The error message of the parser.
         problem: String,
     },
+    /// The Parquet file is compressed in a way that is not read.
+    #[error(
+        "{} is a Parquet file compressed by {codec}, which is not read; write it anew, in pandas by to_parquet(compression=\"snappy\") or \"zstd\"",
+        file.display()
+    )]
+    Codec {
+        /// The file.
+        file: PathBuf,
+        /// The name of the compression.
+        codec: &'static str,
+    },
     /// A column is of a type that is not read.
     #[error(
         "{}, column '{column}': values of the type {found} are not read; convert them to text or numbers, or leave the column out",
