@@ -3,6 +3,7 @@
 mod columns;
 mod explained;
 mod population;
+mod twins;
 mod witness;
 
 use std::borrow::Cow;
@@ -67,7 +68,7 @@ pub struct TableCase<'m> {
     asked_twice: Option<AskedTwice>,
     bin_effect: Option<BinEffect>,
     rounded_rows: Option<RoundedRows>,
-    /// What users are to know of the answers of a predictor.
+    /// What users are to know of the data, and of the answers of a predictor.
     remarks: Vec<String>,
     /// Protected attributes that the model has no input for.
     no_inputs: Vec<String>,
@@ -113,6 +114,7 @@ impl<'m> TableCase<'m> {
         // An output that is not finite is found now rather than after the run has begun.
         let first = Rows::new(table.row(0), table.width());
         model.access().classifier().logits(first)?;
+        let remarks = twins::remarks(&schema, &table, domain.protected());
         Ok(TableCase {
             population: Population::all(&schema),
             classes: schema.label.classes.clone(),
@@ -128,7 +130,7 @@ impl<'m> TableCase<'m> {
             asked_twice: None,
             bin_effect: None,
             rounded_rows: None,
-            remarks: Vec::new(),
+            remarks,
             no_inputs: Vec::new(),
             find_space: OnceLock::new(),
         })
@@ -311,7 +313,8 @@ impl<'m> TableCase<'m> {
         let mut case = case.asking(specification, file)?;
         case.population.numbers = own_of_people;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
-        (case.rounded_rows, case.remarks) = (rounded_rows, remarks);
+        case.rounded_rows = rounded_rows;
+        case.remarks.splice(0..0, remarks);
         let some = looked_at(&case.table, LOOKED_AT, specification.seed);
         let some = case.table.select(&some);
         let rows = Rows::new(some.codes(), some.width());
