@@ -19,6 +19,7 @@ mod schema_error;
 pub mod source;
 pub mod specification;
 mod spelling;
+mod spread;
 pub mod synthetic;
 pub mod table;
 mod unicode;

@@ -13,6 +13,8 @@
 //!   types are.)
 //! - Two columns of one name that are read must hold the same in every row: nobody could tell which
 //!   is meant. (Real files repeat columns, `priors_count` of COMPAS for one.)
+//! - The columns over which the layout spreads an attribute ([`Spread`](super::schema::Spread)) are
+//!   one column of words (`folded`).
 //! - Where the header of a text is one name short, a field of the rows that has no name is passed
 //!   over: the first one, if it names the rows, as R writes them, or an empty one at the end.
 //! - A value, a class or a number that is not what it should be is an error that names what was
@@ -21,6 +23,7 @@
 mod arrow;
 mod bad_rows;
 pub(crate) mod error;
+mod folded;
 mod foreign;
 mod json;
 mod place;
@@ -39,7 +42,8 @@ use arrow_array::RecordBatch;
 use self::arrow::{ArrowRecords, Value};
 pub use self::bad_rows::{BadReason, BadRows, LeftOut};
 use self::error::columns_in_words;
-pub use self::error::{IN_MEMORY, OfRow, ReadError};
+pub use self::error::{IN_MEMORY, OfRow, ReadError, SpreadProblem};
+use self::folded::{Folded, Found};
 pub(crate) use self::json::is_json;
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
@@ -72,6 +76,8 @@ pub struct Records {
 enum Cells {
     Text(TextRecords),
     Arrow(ArrowRecords),
+    /// Of other records, some columns of which are one.
+    Folded(Box<Folded>),
 }
 
 /// A record.
@@ -155,7 +161,7 @@ impl Records {
                 column: twice.clone(),
             });
         }
-        Ok(Records {
+        let records = Records {
             file: file.to_owned(),
             names,
             cells,
@@ -164,7 +170,11 @@ impl Records {
             is_result: false,
             twins: RefCell::default(),
             number: 0,
-        })
+        };
+        match format.spread.is_empty() {
+            true => Ok(records),
+            false => records.folded(&format.spread),
+        }
     }
 
     /// Returns the column names in file order.
@@ -199,7 +209,7 @@ impl Records {
     pub(crate) fn missing_column(&self, name: &str) -> ReadError {
         let title = match &self.cells {
             Cells::Text(text) => text.title_hint(&self.file),
-            Cells::Arrow(_) => None,
+            Cells::Arrow(_) | Cells::Folded(_) => None,
         };
         ReadError::MissingColumn {
             file: self.file.clone(),
@@ -219,13 +229,32 @@ impl Records {
     /// When the file is broken at this place, or differs in two columns of a name that was asked
     /// for.
     pub fn advance(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        if !self.advance_cells()? {
+            return Ok(None);
+        }
+        let record = Record { records: self };
+        for &(first, twin) in self.twins.borrow().iter() {
+            record.expect_equal(first, twin)?;
+        }
+        Ok(Some(record))
+    }
+
+    /// Goes to the next record; false at the end.
+    #[inline]
+    fn advance_cells(&mut self) -> Result<bool, ReadError> {
         let names = self.names.len();
         let (fields, expected) = match &mut self.cells {
             Cells::Text(text) => (text.advance(&self.file)?, text.expected(names)),
             Cells::Arrow(arrow) => (arrow.advance(&self.file)?.then_some(names), names),
+            Cells::Folded(folded) => {
+                let found = folded.advance();
+                // A record that is wrong counts as well.
+                self.number = folded.records().number;
+                return found;
+            }
         };
         let Some(fields) = fields else {
-            return Ok(None);
+            return Ok(false);
         };
         self.number += 1;
         let is_broken = matches!(&self.cells, Cells::Text(text) if text.is_broken());
@@ -256,10 +285,7 @@ impl Records {
                 place: self.place(),
             });
         }
-        for &(first, twin) in self.twins.borrow().iter() {
-            record.expect_equal(first, twin)?;
-        }
-        Ok(Some(record))
+        Ok(true)
     }
 
     /// Returns the field of all rows that the header does not name, and that is passed over, if
@@ -268,6 +294,7 @@ impl Records {
         match &self.cells {
             Cells::Text(text) => text.unnamed(),
             Cells::Arrow(_) => None,
+            Cells::Folded(folded) => folded.records().unnamed(),
         }
     }
 
@@ -277,6 +304,9 @@ impl Records {
     /// # Errors
     /// [`ReadError::Ragged`] for the first row.
     pub fn expect_names_of_all(&self) -> Result<(), ReadError> {
+        if let Cells::Folded(folded) = &self.cells {
+            return folded.records().expect_names_of_all();
+        }
         let expected = self.names.len();
         match self.unnamed() {
             None | Some(Unnamed::First) => Ok(()),
@@ -301,6 +331,7 @@ impl Records {
             Cells::Text(text) if text.is_json() => Place::Row(self.number),
             Cells::Text(text) => Place::Line(text.line(&self.file)),
             Cells::Arrow(arrow) => Place::Row(arrow.row()),
+            Cells::Folded(folded) => folded.records().place(),
         }
     }
 }
@@ -316,7 +347,7 @@ impl<'a> Record<'a> {
             Some(cell) if self.records.is_result => Ok(original(cell)),
             Some(cell) => Ok(cell),
             None => {
-                let text = self.of_arrow(position, |arrow, file| arrow.text(file, position))?;
+                let text = self.of_arrow(position, |arrow, file, at| arrow.text(file, at))?;
                 Ok(text.unwrap_or_default())
             }
         }
@@ -325,30 +356,35 @@ impl<'a> Record<'a> {
     fn is_over_lines(&self) -> bool {
         match &self.records.cells {
             Cells::Text(text) => text.is_over_lines(),
-            Cells::Arrow(_) => false,
+            Cells::Arrow(_) | Cells::Folded(_) => false,
         }
     }
 
-    /// Returns the cell of a file of text, if it is UTF-8: what nearly all cells are, so it comes
-    /// first.
+    /// Returns the cell of a file of text, if it is UTF-8, or a level that columns are folded to: what
+    /// nearly all cells are, so it comes first.
     #[inline(always)]
     fn plain(&self, position: usize) -> Option<&'a str> {
         match &self.records.cells {
             Cells::Text(text) => text.cell(position),
             Cells::Arrow(_) => None,
+            Cells::Folded(folded) => folded.plain(position),
         }
     }
 
-    /// Reads a cell that is not plain from Arrow by `read`; a cell of text is an error, because it
-    /// is not UTF-8.
+    /// Reads a cell that is not plain from Arrow by `read`, which is given its position there; a cell
+    /// of text is an error, because it is not UTF-8.
     fn of_arrow<T>(
         &self,
         position: usize,
-        read: impl FnOnce(&'a ArrowRecords, &'a Path) -> Result<T, ReadError>,
+        read: impl FnOnce(&'a ArrowRecords, &'a Path, usize) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
         match &self.records.cells {
+            Cells::Arrow(arrow) => read(arrow, &self.records.file, position),
+            Cells::Folded(folded) => match folded.find(position) {
+                Found::Cell(record, at) => record.of_arrow(at, read),
+                Found::Level(_) => Err(self.not_utf8(position)),
+            },
             Cells::Text(_) => Err(self.not_utf8(position)),
-            Cells::Arrow(arrow) => read(arrow, &self.records.file),
         }
     }
 
@@ -361,7 +397,7 @@ impl<'a> Record<'a> {
     }
 
     /// Returns the cell of the column at `position`, if it was written as text; `None` for a value
-    /// of Arrow that is none, and for a null.
+    /// of Arrow that is none, for a null, and for a level that columns are folded to.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -370,6 +406,10 @@ impl<'a> Record<'a> {
             Cells::Arrow(arrow) if !arrow.is_text(position) => Ok(None),
             Cells::Arrow(arrow) => arrow.text(&self.records.file, position),
             Cells::Text(_) => self.cell(position).map(Some),
+            Cells::Folded(folded) => match folded.find(position) {
+                Found::Cell(record, at) => record.written(at),
+                Found::Level(_) => Ok(None),
+            },
         }
     }
 
@@ -379,6 +419,10 @@ impl<'a> Record<'a> {
         match &self.records.cells {
             Cells::Arrow(arrow) if !arrow.is_text(position) => NumberForm::PLAIN,
             Cells::Arrow(_) | Cells::Text(_) => self.records.form,
+            Cells::Folded(folded) => match folded.find(position) {
+                Found::Cell(record, at) => record.form(at),
+                Found::Level(_) => NumberForm::PLAIN,
+            },
         }
     }
 
@@ -399,7 +443,7 @@ impl<'a> Record<'a> {
     pub fn number(&self, position: usize) -> Result<Option<f64>, ReadError> {
         let number = match self.plain(position) {
             Some(cell) => self.records.form.number(cell),
-            None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
+            None => match self.of_arrow(position, |arrow, file, at| arrow.value(file, at))? {
                 Value::Null => None,
                 Value::Number(number) => Some(number),
                 Value::Text(text) => self.form(position).number(text),
@@ -416,7 +460,7 @@ impl<'a> Record<'a> {
     pub fn encode(&self, position: usize, encoder: &Encoder<'_>) -> Result<Encoded, ReadError> {
         let encoded = match self.plain(position) {
             Some(cell) => encoder.encode_in(cell, self.records.form),
-            None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
+            None => match self.of_arrow(position, |arrow, file, at| arrow.value(file, at))? {
                 Value::Null => encoder.encode_missing(),
                 Value::Number(number) if encoder.takes_numbers() => encoder.encode_number(number),
                 Value::Number(_) => encoder.encode(self.cell(position)?),

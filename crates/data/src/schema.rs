@@ -26,6 +26,7 @@ use super::words;
 pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Missing, OutOfDomain, is_missing};
 pub use super::encoding::Encoding;
 pub use super::schema_error::SchemaError;
+pub use super::spread::Spread;
 
 /// The kind of values in a column to predict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -219,7 +220,7 @@ pub(crate) const DECIMALS: [char; 2] = ['.', ','];
 pub(crate) const THOUSANDS: [char; 4] = [',', '.', ' ', '\''];
 
 /// The layout of the text of a CSV file. Parquet files ignore all but `decimal`, `thousands`,
-/// `ignore_other_columns` and `skip_bad_rows`.
+/// `ignore_other_columns`, `skip_bad_rows` and `spread`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = TableFormat))]
 #[serde(deny_unknown_fields, default)]
@@ -265,6 +266,11 @@ pub struct Format {
     pub ignore_other_columns: bool,
     /// Whether rows with which something is wrong are left out and counted, rather than refused.
     pub skip_bad_rows: bool,
+    /// The attributes that are spread over several columns: attribute → its columns. Each is read as
+    /// one column of words, which stands where the first of its columns does. A table that has the
+    /// attribute itself, and none of its columns, is read as it is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub spread: BTreeMap<String, Spread>,
 }
 
 impl Default for Format {
@@ -282,6 +288,7 @@ impl Default for Format {
             encoding: None,
             ignore_other_columns: false,
             skip_bad_rows: false,
+            spread: BTreeMap::new(),
         }
     }
 }
@@ -371,7 +378,8 @@ impl Schema {
             }
         }
         self.check_label()?;
-        self.check_format()
+        self.check_format()?;
+        self.check_spread()
     }
 
     fn check_label(&self) -> Result<(), SchemaError> {
@@ -469,17 +477,42 @@ impl Schema {
             ));
         }
         if !format.columns.is_empty() {
-            for name in self
-                .attributes
-                .iter()
-                .map(|attribute| &attribute.name)
-                .chain([&self.label.name])
-            {
+            let columns = self.attributes.iter().flat_map(|attribute| {
+                match format.spread.get(&attribute.name) {
+                    Some(spread) => spread.columns.as_slice(),
+                    None => std::slice::from_ref(&attribute.name),
+                }
+            });
+            for name in columns.chain([&self.label.name]) {
                 if !format.columns.contains(name) {
                     return Err(SchemaError::Format(format!(
                         "'columns' does not name the column '{name}'"
                     )));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the attributes that are spread over columns.
+    fn check_spread(&self) -> Result<(), SchemaError> {
+        let attributes = self.attributes.iter();
+        let names = attributes.map(|attribute| attribute.name.as_str());
+        let mut seen: HashSet<&str> = names.chain([self.label.name.as_str()]).collect();
+        for (name, spread) in &self.format.spread {
+            let fail =
+                |problem: String| Err(SchemaError::Format(format!("spread.{name}: {problem}")));
+            let attribute = self.attributes.iter().find(|one| one.name == *name);
+            let checked = match attribute.map(|attribute| &attribute.kind) {
+                Some(Kind::Categorical { levels, .. }) => spread.check(levels),
+                Some(_) => Err("the attribute of this name must be categorical".to_owned()),
+                None => Err("there is no attribute of this name".to_owned()),
+            };
+            checked.or_else(fail)?;
+            if let Some(twice) = spread.columns.iter().find(|it| !seen.insert(it.as_str())) {
+                return fail(format!(
+                    "the column '{twice}' stands elsewhere in the schema, too"
+                ));
             }
         }
         Ok(())

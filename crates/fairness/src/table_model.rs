@@ -155,7 +155,8 @@ impl TableModel {
     }
 
     /// Returns the model reading files laid out as `format` says, and whatever other columns they
-    /// have: those that only others know of, such as an attribute that the model never sees.
+    /// have: those that only others know of, such as an attribute that the model never sees. Which
+    /// columns an attribute is spread over is up to the model, which is asked with them.
     #[must_use]
     pub fn reading_as(mut self, format: &Format) -> TableModel {
         let schema = match &mut self {
@@ -166,6 +167,7 @@ impl TableModel {
         schema.format = Format {
             ignore_other_columns: true,
             skip_bad_rows,
+            spread: std::mem::take(&mut schema.format.spread),
             ..format.clone()
         };
         self

@@ -219,6 +219,11 @@ impl ImportConfig {
         weights: &WeightFile,
         schema: &Schema,
     ) -> Result<(Network, ImportReport), ImportError> {
+        if let Some(name) = schema.format.spread.keys().next() {
+            return Err(ImportError::Unfit(format!(
+                "the schema spreads '{name}' over several columns, but attributes enter by one number; export the network to ONNX, for --predictor onnx:FILE"
+            )));
+        }
         let layout = InputLayout::new(&schema.attributes, &self.encodings(schema)?);
         let classes = schema.label.classes.len();
         let is_number = schema.label.is_number();

@@ -7,7 +7,8 @@ use std::cmp::Reverse;
 use super::column::{MANY, quoted};
 use super::note::Note;
 use super::options::InferOptions;
-use crate::spelling::{number, truth};
+use crate::number_form::NumberForm;
+use crate::spread::answer;
 
 /// The least number of rows that two columns of one attribute would both hold in if they had nothing to do
 /// with each other: by chance alone there are then none in at most seven of a thousand tables.
@@ -31,7 +32,7 @@ impl Answers {
     /// Takes one cell of the column at `position` into account.
     pub fn look(&mut self, position: usize, cell: &str) {
         if let Some(answers) = &mut self.columns[position] {
-            match answer(cell) {
+            match answer(cell, NumberForm::PLAIN) {
                 Some(answer) => answers.push(answer),
                 None => self.columns[position] = None,
             }
@@ -71,21 +72,6 @@ impl Answers {
         }
         notes
     }
-}
-
-/// Returns what `cell` says: 1, `true` and `yes`, or 0, `false` and `no`.
-fn answer(cell: &str) -> Option<bool> {
-    let of_number = || match number(cell)? {
-        0.0 => Some(false),
-        1.0 => Some(true),
-        _ => None,
-    };
-    let of_word = || match cell.to_ascii_lowercase().as_str() {
-        "yes" | "y" => Some(true),
-        "no" | "n" => Some(false),
-        _ => None,
-    };
-    truth(cell).or_else(of_number).or_else(of_word)
 }
 
 /// Returns the places of the column at `first` and of others of `columns` that are called alike up to the

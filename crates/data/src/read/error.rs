@@ -3,6 +3,7 @@
 //! Every message names the file, the row, the column and the value that are concerned. Record
 //! batches have no file: their errors say [`IN_MEMORY`] in its place.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +71,47 @@ fn class_hint(value: &str, classes: &str) -> String {
     meant.map_or_else(String::new, |class| {
         format!("; if it is {class}, say so by aliases = {{ \"{value}\" = \"{class}\" }} under [label] of the schema")
     })
+}
+
+/// What is wrong with what the columns of an attribute that is spread over them say of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpreadProblem {
+    /// Two say yes.
+    Several,
+    /// None says yes, and there is no level for that.
+    NoneHolds,
+    /// Some are missing.
+    SomeMissing,
+    /// One says neither yes nor no.
+    NoAnswer,
+}
+
+impl fmt::Display for SpreadProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SpreadProblem::Several => "more than one says yes",
+            SpreadProblem::NoneHolds => "none says yes, and its spread in [format] has no base",
+            SpreadProblem::SomeMissing => "some are missing and others are not",
+            SpreadProblem::NoAnswer => "one says neither yes nor no",
+        })
+    }
+}
+
+/// The most columns of a spread attribute that a message shows.
+const SHOWN: usize = 8;
+
+/// Returns the `cells` by column, and what they may be where one is no answer.
+fn answers(cells: &[(String, String)], problem: SpreadProblem) -> String {
+    let shown = cells.iter().take(SHOWN);
+    let shown = shown.map(|(column, cell)| format!("{column} = '{cell}'"));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if cells.len() > SHOWN {
+        text += ", …";
+    }
+    if problem == SpreadProblem::NoAnswer {
+        text += "; expected 1 or 0, true or false, yes or no";
+    }
+    text
 }
 
 /// The most characters of the names of a file's columns that a message shows.
@@ -300,6 +342,24 @@ pub enum ReadError {
         /// The expected value, in words.
         expected: String,
     },
+    /// The columns over which an attribute is spread do not say one level.
+    #[error(
+        "{}, {place}: of the columns of '{attribute}' {problem}: {}",
+        file.display(),
+        answers(cells, *problem)
+    )]
+    Spread {
+        /// The file.
+        file: PathBuf,
+        /// The line or row.
+        place: Place,
+        /// The attribute.
+        attribute: String,
+        /// The problem.
+        problem: SpreadProblem,
+        /// The columns concerned, with their cells.
+        cells: Vec<(String, String)>,
+    },
     /// A label is not one of the classes.
     #[error(
         "{}, {place}, label column '{column}': '{}' is not one of the classes {expected}{}",
@@ -428,6 +488,9 @@ impl OfRow for ReadError {
             ReadError::Value {
                 column, expected, ..
             } => Some(format!("'{column}' is not {expected}")),
+            ReadError::Spread {
+                attribute, problem, ..
+            } => Some(format!("of the columns of '{attribute}' {problem}")),
             ReadError::Target { column, value, .. } => Some(match value.is_empty() {
                 true => format!("'{column}' is blank"),
                 false => format!("'{column}' is not a finite number"),

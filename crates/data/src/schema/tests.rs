@@ -440,3 +440,77 @@ fn codes_of_random_attributes_with_levels_beside_numbers_come_back() {
         }
     }
 }
+
+const SPREAD: &str = r#"
+name = "people"
+[format.spread.race]
+columns = ["race_White", "race_Black"]
+levels = ["White", "Black"]
+base = "Other"
+[label]
+name = "income"
+classes = ["low", "high"]
+[[attribute]]
+name = "race"
+kind = "categorical"
+levels = ["Black", "White", "Other"]
+[[attribute]]
+name = "age"
+kind = "integer"
+min = 17
+max = 90
+"#;
+
+#[test]
+fn an_attribute_may_be_spread_over_columns() {
+    let schema = Schema::from_toml(SPREAD).unwrap();
+    assert_eq!(
+        schema.format.spread["race"].columns,
+        ["race_White", "race_Black"],
+        "in the order in which they are written"
+    );
+    let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+    assert_eq!(schema, again);
+    let json = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
+    assert!(!people().to_toml().unwrap().contains("spread"));
+    let without_header = "[format]\nheader = false\ncolumns = ";
+    let named = |columns: &str| {
+        let format = format!("{without_header}{columns}\n[format.spread.race]");
+        Schema::from_toml(&SPREAD.replace("[format.spread.race]", &format))
+    };
+    named(r#"["race_White", "age", "race_Black", "income"]"#).unwrap();
+    let error = named(r#"["race", "age", "race_Black", "income"]"#).unwrap_err();
+    assert!(error.to_string().contains("'race_White'"), "{error}");
+}
+
+#[test]
+fn a_spread_must_be_that_of_its_attribute() {
+    for (from, to, needle) in [
+        (
+            "spread.race]",
+            "spread.sex]",
+            "spread.sex: there is no attribute",
+        ),
+        ("spread.race]", "spread.age]", "must be categorical"),
+        (
+            "\"race_White\", \"race_Black\"",
+            "\"race_White\"",
+            "each column has its level",
+        ),
+        (
+            "\"race_White\", \"race_Black\"",
+            "\"a\", \"a\"",
+            "'a' stands elsewhere",
+        ),
+        ("\"race_White\"", "\"age\"", "'age' stands elsewhere"),
+        ("\"race_White\"", "\"income\"", "'income' stands elsewhere"),
+        ("base = \"Other\"", "", "must be the same"),
+        ("base = \"Other\"", "base = \"White\"", "must be the same"),
+        ("base = \"Other\"", "bas = \"Other\"", "unknown field"),
+    ] {
+        assert!(SPREAD.contains(from), "{from}");
+        let error = Schema::from_toml(&SPREAD.replace(from, to)).unwrap_err();
+        assert!(error.to_string().contains(needle), "{to}: {error}");
+    }
+}

@@ -506,3 +506,54 @@ fn numbers_of_the_label_are_as_exact_as_they_are_written() {
     assert_eq!(read("16777217").unwrap(), [16_777_217.0, 50000.1]);
     assert!(read("1e39").unwrap_err().to_string().contains("1e39"));
 }
+
+/// Columns over which an attribute is spread are read as one, and rows of people that cannot be are
+/// bad.
+#[test]
+fn dummies_are_one_attribute() {
+    let schema = |format: &str| {
+        let text = format!(
+            r#"
+            name = "people"
+            [format]
+            {format}
+            [format.spread.race]
+            columns = ["race_White", "race_Black"]
+            levels = ["White", "Black"]
+            [label]
+            name = "income"
+            classes = ["low", "high"]
+            [[attribute]]
+            name = "race"
+            kind = "categorical"
+            levels = ["Black", "White"]
+            missing = ""
+            outside = "level"
+            [[attribute]]
+            name = "age"
+            kind = "integer"
+            min = 17
+            max = 90
+            "#
+        );
+        Schema::from_toml(&text).unwrap()
+    };
+    let text = "race_White,age,race_Black,income\n1,40,0,low\n0,41,1,high\n1,42,1,low\n,43,,high\n0,44,0,low\n";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let strict = schema("");
+    let error = Table::read(file.path(), &strict, Labels::Required).unwrap_err();
+    let said = error.to_string();
+    let expected = "line 4: of the columns of 'race' more than one says yes: race_White = '1', race_Black = '1'";
+    assert!(
+        said.contains(expected) && said.contains("skip_bad_rows"),
+        "{said}"
+    );
+    let skipping = schema("skip_bad_rows = true");
+    let table = Table::read(file.path(), &skipping, Labels::Required).unwrap();
+    assert_eq!(table.codes(), [1, 40, 0, 41, 2, 43]);
+    assert_eq!(table.labels(), [0, 1, 1]);
+    let bad_rows = &table.counts.bad_rows;
+    assert_eq!((bad_rows.rows, bad_rows.reasons.len()), (2, 2));
+    assert!(bad_rows.to_string().contains("(line 4)"), "{bad_rows}");
+}

@@ -55,6 +55,21 @@ fn one_sigmoid_is_two_logits() {
     assert_eq!(report.matched.len(), 4);
 }
 
+/// An attribute enters by one number, not by the columns that the data spread it over.
+#[test]
+fn attributes_that_are_spread_over_columns_are_refused() {
+    let schema = Schema::from_toml(
+        "name = \"t\"\n[format.spread.sex]\ncolumns = [\"is_female\"]\nlevels = [\"female\"]\nbase = \"male\"\n\
+             [label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"a\"\nkind = \"integer\"\nmin = 0\nmax = 9\n\
+             [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"female\", \"male\"]\n",
+    )
+    .unwrap();
+    let config = ImportConfig::from_toml(SIGMOID).unwrap();
+    let error = config.network(&file(&[]), &schema).unwrap_err();
+    assert!(error.to_string().contains("spreads 'sex'"), "{error}");
+}
+
 /// Whoever counts classes from 0 has the outputs of the numbers that they are called by, whatever their
 /// order in the schema.
 #[test]

@@ -1,0 +1,128 @@
+//! Attributes that a table spreads over several columns, each of which says of one level whether a row
+//! has it: `race_White` and `race_Black`, as dummies are called.
+
+use serde::{Deserialize, Serialize};
+
+use super::number_form::NumberForm;
+use super::spelling::{number, truth};
+use super::words;
+
+/// The columns over which a table spreads one attribute: a row has the level whose column says yes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadColumns))]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// The columns, in the order in which models know them. Each holds 1 or 0, true or false, yes or
+    /// no.
+    pub columns: Vec<String>,
+    /// The level that each column is about.
+    #[serde(deserialize_with = "words::deserialize")]
+    pub levels: Vec<String>,
+    /// The level of rows in which no column says yes; without one such rows are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub base: Option<String>,
+}
+
+impl Spread {
+    /// Returns all levels: those of the columns, and last that of rows in which none says yes.
+    pub fn all_levels(&self) -> impl Iterator<Item = &String> {
+        self.levels.iter().chain(&self.base)
+    }
+
+    /// Returns what each column says of a row that has `level`; `None` where that is no level, so that
+    /// nothing is known.
+    pub fn said_of(&self, level: &str) -> Option<Vec<bool>> {
+        let is_level = self.all_levels().any(|known| known == level);
+        is_level.then(|| self.levels.iter().map(|own| own == level).collect())
+    }
+
+    /// Checks the columns for an attribute of the levels `expected`, none of which is there twice, and
+    /// returns the problem if there is one.
+    ///
+    /// # Errors
+    /// In words.
+    pub(crate) fn check(&self, expected: &[String]) -> Result<(), String> {
+        let [columns, levels] = [&self.columns, &self.levels].map(Vec::len);
+        if columns != levels {
+            return Err(format!(
+                "'columns' names {columns} and 'levels' {levels}; each column has its level"
+            ));
+        }
+        if columns == 0 {
+            return Err("'columns' names none".to_owned());
+        }
+        let mut own: Vec<&String> = self.all_levels().collect();
+        let mut all: Vec<&String> = expected.iter().collect();
+        own.sort();
+        all.sort();
+        match own == all {
+            true => Ok(()),
+            false => Err(format!(
+                "'levels' and 'base' are {}, but those of the attribute {}; they must be the same",
+                self.all_levels().cloned().collect::<Vec<_>>().join(", "),
+                expected.join(", ")
+            )),
+        }
+    }
+}
+
+/// Returns what a cell says, whose number is written in `form`: 1, `true` and `yes`, or 0, `false` and
+/// `no`.
+pub(crate) fn answer(cell: &str, form: NumberForm) -> Option<bool> {
+    let of_number = || {
+        let said = match form == NumberForm::PLAIN {
+            true => number(cell),
+            false => number(&form.plain(cell)?),
+        };
+        match said? {
+            0.0 => Some(false),
+            1.0 => Some(true),
+            _ => None,
+        }
+    };
+    let of_word = || match cell.to_ascii_lowercase().as_str() {
+        "yes" | "y" => Some(true),
+        "no" | "n" => Some(false),
+        _ => None,
+    };
+    truth(cell).or_else(of_number).or_else(of_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_say_yes_or_no_or_nothing() {
+        let comma = NumberForm {
+            decimal: ',',
+            thousands: None,
+        };
+        for (cell, plain, with_comma) in [
+            ("1", Some(true), Some(true)),
+            ("0", Some(false), Some(false)),
+            ("1.0", Some(true), None),
+            ("0,0", None, Some(false)),
+            ("TRUE", Some(true), Some(true)),
+            ("No", Some(false), Some(false)),
+            ("2", None, None),
+            ("", None, None),
+        ] {
+            let found = [NumberForm::PLAIN, comma].map(|form| answer(cell, form));
+            assert_eq!(found, [plain, with_comma], "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_level_says_yes_in_its_column_alone() {
+        let spread = Spread {
+            columns: vec!["race_a".into(), "race_b".into()],
+            levels: vec!["a".into(), "b".into()],
+            base: Some("other".into()),
+        };
+        assert_eq!(spread.said_of("b"), Some(vec![false, true]));
+        assert_eq!(spread.said_of("other"), Some(vec![false, false]));
+        assert_eq!(spread.said_of(""), None);
+    }
+}
