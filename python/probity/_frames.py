@@ -460,6 +460,8 @@ def _convert_word(word: Any, kind: Any, other: Any) -> Any:
     if word is None or is_missing(word):
         return None
     if isinstance(word, (int, float)):
+        if str(kind).lower().startswith("bool"):
+            return bool(word)
         if isinstance(other, str):
             return str(float(word)) if "." in other else to_word(word)
         is_kept = other is None or isinstance(other, bool) or (isinstance(other, int) and word % 1)
@@ -491,8 +493,8 @@ def _convert_numbers(column: Any, kind: Any) -> Any:
     """Turns numbers into a pandas column of this type."""
     import pandas as pd
 
-    if isinstance(kind, np.dtype) and kind.kind in "iu" and column.isna().any():
-        # No integer of numpy is missing.
+    if isinstance(kind, np.dtype) and kind.kind in "iub" and column.isna().any():
+        # No integer of numpy is missing, and no truth.
         return column
     if type(kind).__name__ == "CategoricalDtype":
         return pd.Series(pd.Categorical(column, dtype=kind))

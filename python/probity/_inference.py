@@ -13,7 +13,7 @@ from ._frames import Data, Frames, is_missing, to_word
 from ._memory import name_table
 from ._models import Model, Predictor, spell_class
 from ._resuming import Notes
-from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema, to_toml
+from ._rust import DraftOptions, Layout, Schema, draft_schema, list_columns, read_schema, to_toml
 
 _log = logging.getLogger("probity")
 
@@ -176,6 +176,7 @@ class Signature:
             kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
             raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
         self.attributes = [attribute["name"] for attribute in schema["attribute"]]
+        self._given = list_columns(schema)
         # Whether nobody but the data says what the classes are.
         self._is_by_order = False
         self.classes = self._order_classes(notes["classes"], notes["label"])
@@ -192,7 +193,7 @@ class Signature:
 
     def _is_shown(self, name: str) -> bool:
         """Whether a column of the data is one of the model's, where it names none."""
-        if name in self.attributes or len(self.data.table.column(name).unique()) == 1:
+        if name in self._given or len(self.data.table.column(name).unique()) == 1:
             return True
         _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
         return False
@@ -211,7 +212,7 @@ class Signature:
 
     def make_predictor(self, given: tuple[Any, Any] | None = None) -> Predictor:
         """Makes the function by which Probity asks the model."""
-        frames = Frames(self.data, self.schema, self.columns, self.attributes)
+        frames = Frames(self.data, self.schema, self.columns, self._given)
         named = (self.classes, self.of_schema, self.columns)
         return Predictor(self.model, frames, *named, given, self._is_by_order)
 

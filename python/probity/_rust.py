@@ -126,6 +126,13 @@ class Schema(TypedDict):
     attribute: list[Attribute]
 
 
+def list_columns(schema: Schema) -> list[str]:
+    """Lists the columns with which a model is asked: attributes, or those that one is spread over."""
+    spread = schema["format"].get("spread", {})
+    own = [attribute["name"] for attribute in schema["attribute"]]
+    return [column for name in own for column in (spread[name]["columns"] if name in spread else [name])]
+
+
 @dataclass(frozen=True)
 class Layout:
     """The layout of a file of text; what is `None` is found in the file."""

@@ -20,6 +20,7 @@ use probity::nn::text_model::{self, TextModel};
 use probity::nn::transformer_model::is_transformer;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::callable::RowCells;
+use probity::predictor::spread::SpreadRows;
 use probity::report::model::{AuditSummary, InputShares, Share};
 use probity::report::text::{self, interval, percent};
 use probity::report::{Form, Report};
@@ -106,7 +107,7 @@ pub(crate) fn infer_schema(
 
 /// Reads the text file at `path`: the rows in typed columns, without the columns in `ignore`, and
 /// remarks on rows that were left out. The file is laid out as `schema` says; what the schema does
-/// not say is found in the file.
+/// not say is found in the file. The columns that attributes are spread over are read as they are.
 #[pyfunction]
 #[pyo3(signature = (path, ignore, schema=None))]
 pub(crate) fn read_table(
@@ -122,6 +123,7 @@ pub(crate) fn read_table(
         if let Some(schema) = &schema {
             options.finds_separator = schema.format.separator == Format::default().separator;
             options.format = schema.format.clone();
+            options.format.spread = BTreeMap::new();
         }
         Ok(typed(&path, &options, schema.as_ref())?)
     });
@@ -138,7 +140,7 @@ pub(crate) fn schema(schema: &str) -> PyResult<String> {
 }
 
 /// Reads the rows at `path` in the form in which a model is asked about them: a column for each
-/// attribute of the schema.
+/// attribute of the schema, or those that it is spread over.
 #[pyfunction]
 pub(crate) fn rows_as_asked(
     py: Python<'_>,
@@ -148,8 +150,10 @@ pub(crate) fn rows_as_asked(
     let batch = py.detach(|| -> Result<RecordBatch, Failure> {
         let schema = named_schema(schema)?.schema;
         let table = Table::read(path, &schema, Labels::Unneeded)?;
-        let rows = Rows::new(table.codes(), table.width());
-        Ok(RowCells::new(&schema).batch(&schema, rows, &[])?)
+        let asked = SpreadRows::new(&schema);
+        let codes = asked.codes(Rows::new(table.codes(), table.width()));
+        let rows = Rows::new(&codes, asked.schema().attributes.len());
+        Ok(RowCells::new(asked.schema()).batch(asked.schema(), rows, &[])?)
     });
     batch
         .map(PyArrowType)

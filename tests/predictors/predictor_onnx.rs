@@ -10,7 +10,7 @@ use probity::data::schema::Schema;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::Predictor;
 use probity::predictor::onnx::OnnxPredictor;
-use probity::predictor::source::{Categories, GraphOptions, OutputKind};
+use probity::predictor::source::{Categories, GraphOptions, OutputKind, PredictorOptions};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -632,6 +632,61 @@ fn a_matrix_has_no_form_for_more() {
             assert!(error.contains(needle), "no '{needle}' in: {error}");
         }
     }
+}
+
+/// An attribute that the data spread over columns enters by these, in a matrix and one by one.
+#[test]
+fn columns_of_one_attribute_enter_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.onnx");
+    let open = |graph: Vec<u8>, columns: &[&str], more: &str| {
+        std::fs::write(&file, graph).unwrap();
+        let levels = &["a", "b"][..columns.len()];
+        let all = [levels, &["c"]].concat();
+        let schema = format!(
+            "name = \"people\"\n[format.spread.race]\ncolumns = {columns:?}\nlevels = {levels:?}\n\
+             base = \"c\"\n[label]\nname = \"approved\"\nclasses = [\"no\", \"yes\"]\n\
+             [[attribute]]\nname = \"race\"\nkind = \"categorical\"\nlevels = {all:?}\n{more}"
+        );
+        let mut graph = GraphOptions::default();
+        graph.gives = OutputKind::Logits;
+        let options = PredictorOptions {
+            source: format!("onnx:{}", file.display()).parse().unwrap(),
+            directory: folder.path().to_owned(),
+            timeout_seconds: 1.0,
+            rows: 1,
+            graph,
+            probabilities: Default::default(),
+            schema: Schema::from_toml(&schema).unwrap(),
+        };
+        let opened = options.open().map_err(|error| error.to_string());
+        opened.map(|opened| opened.predictor)
+    };
+    let both = ["race_a", "race_b"];
+    let logits = |predictor: &dyn Predictor, codes: &[i32]| {
+        assert_eq!(predictor.width(), 1);
+        predictor.logits(Rows::new(codes, 1)).unwrap()
+    };
+    for kind in [FLOAT, BOOL, INT64] {
+        let predictor = open(as_it_is(b"x", 2, kind), &both, "").unwrap();
+        let found = logits(predictor.as_ref(), &[0, 1, 2]);
+        assert_eq!(found, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+        assert!(predictor.words_by_place().is_empty());
+    }
+    // A score alone is the second of two logits.
+    let predictor = open(flag_as_it_is(FLOAT), &["flag"], "").unwrap();
+    assert_eq!(logits(predictor.as_ref(), &[0, 1]), [0.0, 1.0, 0.0, 0.0]);
+    assert!(predictor.takes(0));
+    let predictor = open(as_it_is(b"race_b", 1, FLOAT), &both, "").unwrap();
+    assert_eq!(logits(predictor.as_ref(), &[0, 1]), [0.0, 0.0, 0.0, 1.0]);
+    assert!(predictor.takes(0), "by one of its columns");
+    let missing = "missing = \"\"\noutside = \"level\"\n";
+    let error = open(as_it_is(b"x", 2, INT64), &both, missing).map(drop);
+    let error = error.unwrap_err();
+    assert!(
+        error.contains("whole numbers") && error.contains("'race_a'"),
+        "{error}"
+    );
 }
 
 /// A graph that makes 0 of what is missing knows nothing of it.

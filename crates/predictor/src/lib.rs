@@ -11,6 +11,7 @@
 //! [`probity_nn::text_classifier::TextClassifier`]s. A row is written as the values that its codes
 //! stand for ([`values`]), one of the data with its own numbers ([`own_numbers`]); what comes back
 //! is checked number by number ([`probabilities`]) before anything is concluded from it.
+//! Attributes that the data spread over several columns are asked with these ([`spread`]).
 //! [`stability`] finds predictors whose answers are not a function of the row. [`source`] names a
 //! predictor and identifies it, so that a run can go on with the same one.
 
@@ -30,6 +31,7 @@ mod process;
 pub mod protocol;
 pub mod remarks;
 pub mod source;
+pub mod spread;
 pub mod stability;
 pub mod texts;
 pub mod values;

@@ -17,6 +17,7 @@ use super::onnx::OnnxPredictor;
 use super::own_numbers::Predictor;
 use super::probabilities::{Probabilities, Taken};
 use super::process::KillHandle;
+use super::spread::{SpreadPredictor, SpreadRows};
 use probity_data::schema::Schema;
 use probity_nn::encoding::InputLayout;
 use probity_run::pipe::expect_rereadable;
@@ -124,11 +125,24 @@ impl PredictorOptions {
     /// # Errors
     /// See [`PredictorError`].
     pub fn open(&self) -> Result<OpenPredictor, PredictorError> {
+        if self.schema.format.spread.is_empty() {
+            return self.open_for(&self.schema);
+        }
+        let rows = SpreadRows::new(&self.schema);
+        let opened = self.open_for(rows.schema())?;
+        Ok(OpenPredictor {
+            predictor: Box::new(SpreadPredictor::new(opened.predictor, rows)),
+            ..opened
+        })
+    }
+
+    /// Opens the file or starts the process for rows of `schema`.
+    fn open_for(&self, schema: &Schema) -> Result<OpenPredictor, PredictorError> {
         let taken = Taken::new(self.probabilities);
         match &self.source {
             #[cfg(feature = "onnx")]
             PredictorSource::Onnx(file) => {
-                let opened = OnnxPredictor::open(file, &self.schema, &self.graph)?;
+                let opened = OnnxPredictor::open(file, schema, &self.graph)?;
                 Ok(OpenPredictor {
                     predictor: Box::new(opened.taking(taken.clone())),
                     ender: None,
@@ -138,7 +152,7 @@ impl PredictorOptions {
             #[cfg(not(feature = "onnx"))]
             PredictorSource::Onnx(file) => Err(super::graph::no_onnx(file)),
             PredictorSource::Memory(name) => {
-                let called = CallablePredictor::find(name, &self.schema, self.rows)?;
+                let called = CallablePredictor::find(name, schema, self.rows)?;
                 Ok(OpenPredictor {
                     predictor: Box::new(called.taking(taken.clone())),
                     ender: None,
@@ -148,13 +162,8 @@ impl PredictorOptions {
             PredictorSource::Command(line) => {
                 let timeout = Duration::try_from_secs_f64(self.timeout_seconds)
                     .unwrap_or(Duration::from_secs(u64::from(u32::MAX)));
-                let started = CommandPredictor::start(
-                    line,
-                    &self.directory,
-                    &self.schema,
-                    timeout,
-                    self.rows,
-                )?;
+                let started =
+                    CommandPredictor::start(line, &self.directory, schema, timeout, self.rows)?;
                 Ok(OpenPredictor {
                     ender: Some(started.ender()),
                     predictor: Box::new(started.taking(taken.clone())),
