@@ -240,7 +240,7 @@ def infer_model_schema(
     attributes = list_attributes(protected, data.table.column_names)
     if model.features is not None:
         # What is protected is asked about even where the model does not take it.
-        taken = {*model.features, *attributes, label}
+        taken = {*model.features, *attributes, label, *_list_spread(attributes, model.features, data)}
         others = [name for name in data.table.column_names if name not in taken]
     completed = [] if label is None or model.gives_numbers else _complete_classes(data, label, known)
     options = DraftOptions(
@@ -253,6 +253,19 @@ def infer_model_schema(
         number=model.gives_numbers,
     )
     return _draft(data, options)
+
+
+def _list_spread(attributes: Sequence[str], features: Sequence[str], data: Data) -> list[str]:
+    """Lists the columns that may be those over which one of the `attributes` is spread, where neither it
+    nor they are among the `features` of the model."""
+    names = data.table.column_names
+
+    def list_called(attribute: str, columns: Sequence[str]) -> list[str]:
+        rest = [(name, name.removeprefix(attribute)) for name in columns if name.startswith(attribute)]
+        return [name for name, value in rest if not value[:1].isalnum()]
+
+    sought = [name for name in attributes if name not in names and not list_called(name, features)]
+    return [column for name in sought for column in list_called(name, names)]
 
 
 def _complete_classes(data: Data, label: str, known: list[str] | None) -> list[str]:

@@ -495,3 +495,35 @@ def test_ctrl_c_stops_and_the_run_goes_on(threads):
     assert len(audit.pairs()) > 0
     # The time is that of the search: all rows are asked about.
     assert audit.share.of == "1,500 rows of the data" and audit.uniform.inputs == 10_000
+
+
+@pytest.mark.parametrize("kind", ["uint8", "bool", "float"])
+def test_an_attribute_that_is_spread_over_columns_is_one(kind):
+    draw = np.random.default_rng(3)
+    races = ["Asian", "Black", "White"]
+    people = pd.DataFrame({"age": draw.integers(18, 80, 400), "race": draw.choice(races, 400)})
+    score = people.age / 10 + 2 * (people.race == "White") + draw.normal(0, 0.5, 400)
+    # The first one has no column.
+    frame = pd.get_dummies(people, columns=["race"], drop_first=True, dtype=kind)
+    frame = frame[["race_White", "age", "race_Black"]]
+
+    class Model(LogisticRegression):
+        def predict_proba(self, X):
+            assert list(X.columns) == list(frame.columns) and X.dtypes.equals(frame.dtypes)
+            assert set(X.race_White.astype(int) + X.race_Black.astype(int)) <= {0, 1}
+            return super().predict_proba(X)
+
+    model = Model().fit(frame, np.where(score > 6, "granted", "refused"))
+    own = model.predict(frame)
+    decided = [
+        model.predict(frame.assign(race_White=race == "White", race_Black=race == "Black").astype(frame.dtypes))
+        for race in races
+    ]
+    share = np.any([other != own for other in decided], axis=0).mean()
+    assert 0 < share < 1
+    data = frame.assign(loan=np.where(score > 6, "granted", "refused"))
+    audit = probity.audit(model, data, ["race"], "loan", **QUICK)
+    assert audit.people[-1].value == share
+    assert audit.not_taken == [] and audit.verify()["rejected"] == 0
+    words = {word for pair in audit.pairs().to_pylist() for word in (pair["x_race"], pair["other_race"])}
+    assert words <= {"White", "Black", "(none of these)"} and len(words) > 1

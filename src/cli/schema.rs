@@ -67,7 +67,8 @@ struct InferArgs {
         allow_hyphen_values = true
     )]
     label_threshold: Option<f64>,
-    /// Protected columns
+    /// Protected columns, or attributes whose values have a column each, as race_a and race_b of
+    /// race
     #[arg(long, value_name = "COLUMN,…")]
     protected: Vec<Words>,
     /// Columns to leave out: all columns of such a name

@@ -24,9 +24,13 @@ pub fn command(mode: &str) -> String {
 /// From which wage on the fake that is asked of wages says `high`: women need more.
 pub const LIMITS: [(&str, f64); 2] = [("female", 18.05), ("male", 17.25)];
 
+/// From which age on the fake that is asked of races says `high`, by the column of the race; none is of
+/// the others.
+pub const AGES: [(&str, i64); 3] = [("race_White", 30), ("race_Black", 40), ("", 50)];
+
 /// Behaves as [`MODE`] says until the input ends. `good` is the honest predictor: women below 40
-/// get 0.2 where all others get 0.7; `wages` is another one ([`LIMITS`]); `MODE:N` misbehaves at
-/// batch N.
+/// get 0.2 where all others get 0.7; `wages` and `races` are others ([`LIMITS`], [`AGES`]); `MODE:N`
+/// misbehaves at batch N.
 pub fn serve() {
     let Ok(mode) = std::env::var(MODE) else {
         return;
@@ -61,6 +65,13 @@ pub fn serve() {
                 "wages" => {
                     let mut limits = LIMITS.iter().filter(|(name, _)| row[sex] == *name);
                     row[number].as_f64().unwrap() < limits.next().unwrap().1
+                }
+                "races" => {
+                    let holds = |(name, _): &&(&str, i64)| row[position(name)] == 1;
+                    let [named @ .., (_, others)] = &AGES;
+                    let held: Vec<i64> = named.iter().filter(holds).map(|it| it.1).collect();
+                    assert!(held.len() < 2, "nobody is of two races: {row}");
+                    row[number].as_i64().unwrap() < *held.first().unwrap_or(others)
                 }
                 _ => row[sex] == "female" && row[number].as_i64().unwrap() < 40,
             };

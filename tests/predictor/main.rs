@@ -10,6 +10,7 @@ mod audits;
 mod bins;
 mod broken_off;
 mod processes;
+mod spread;
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -14,7 +14,8 @@
 //! the numbers (`infer::odd`).
 //!
 //! Columns of 0 and 1 of which exactly one holds in every row are one attribute, spread over them
-//! (`infer::spread`), which is said where one of them is protected.
+//! (`infer::spread`), which is said where one of them is protected. Where the attribute is named that
+//! they are values of, they are taken for it.
 //!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
 //! class is the last one (`infer::classes`), with what to give. Columns of which nothing can be made
@@ -151,6 +152,11 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         }
         let column = column.decided(options, in_memory);
         column.check()?;
+        if let Some(columns) = format.spread.get(name) {
+            let has_missing = column.marks().marks().iter().any(String::is_empty);
+            attributes.push(spread::attribute(name, columns, has_missing, options));
+            continue;
+        }
         notes.extend(column.said_of_marks());
         if *name == options.label {
             // Classes that are given are those of a model, whatever the column holds.

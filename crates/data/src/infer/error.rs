@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::column::quoted;
 use super::note::{Note, Way};
 use crate::read::{Place, ReadError};
 use crate::schema::SchemaError;
@@ -78,6 +79,20 @@ pub enum InferError {
     Unplaced {
         /// The notes on what is wrong with each column, and what to give.
         notes: Vec<Note>,
+    },
+    /// No column is called like a protected attribute, and those that are called like its values are
+    /// not that.
+    #[error(
+        "there is no column '{attribute}', and {} are not one attribute: {problem}",
+        quoted(columns)
+    )]
+    NotSpread {
+        /// The attribute.
+        attribute: String,
+        /// The columns that are called like its values.
+        columns: Vec<String>,
+        /// The problem with them.
+        problem: &'static str,
     },
     /// A cell is said to be a level, but no row has it.
     #[error("level says that '{cell}' is a level of the column '{column}', but no cell holds it")]

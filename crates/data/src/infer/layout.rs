@@ -17,6 +17,7 @@ use super::error::{Ambiguous, InferError};
 use super::escape::is_escaped;
 use super::note::{Note, Way};
 use super::options::InferOptions;
+use super::spread;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked, unmarked};
 use crate::number_form::{NumberForm, currency_of, has_minus_behind, unit_of};
 use crate::read::{
@@ -214,6 +215,8 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
     let forms = forms();
     let allowed = allowed(&forms, &format)?;
     let is_text = lay_out(file, &mut format, options.finds_separator, &mut note)?;
+    let (spread, said_of_spread) = spread::found(file, &format, options)?;
+    format.spread = spread;
     let survey = match seen(file, &format, &forms) {
         // Whoever reads the rows says what is wrong, and where.
         Err(ReadError::Utf8 { .. }) => Vec::new(),
@@ -281,6 +284,7 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
         };
         notes.push(Note::new(&column.name, said));
     }
+    notes.extend(said_of_spread);
     Ok(Layout {
         numbers: survey.iter().map(Seen::is_marked).collect(),
         mixed: survey.iter().map(Seen::mixed).collect(),

@@ -23,7 +23,7 @@ pub struct InferOptions {
     /// The least number that belongs to the second class, where the column to predict holds numbers
     /// that stand for two classes.
     pub label_threshold: Option<f64>,
-    /// The names of the protected columns.
+    /// The names of the protected columns, and of protected attributes whose values have a column each.
     pub protected: Vec<String>,
     /// The names of the columns to leave out: all columns of such a name.
     pub ignore: Vec<String>,

@@ -1,14 +1,29 @@
 //! Attributes that are spread over several columns, each of which says of one value whether a row
 //! has it: `sex_female` and `sex_male`. Of some rows the value may not be known, and one value may have
 //! no column (as where the first one is dropped): no column holds then.
+//!
+//! Where a protected attribute is named that is no column, and columns are called by it and a value, it is
+//! the attribute that is spread over them ([`found`]).
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::column::{MANY, quoted};
-use super::note::Note;
+use super::error::InferError;
+use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::number_form::NumberForm;
+use crate::read::{OfRow, ReadError, Records};
+use crate::schema::{Attribute, Format, Kind, OutOfDomain, Spread, is_missing};
+use crate::source::DataFile;
 use crate::spread::answer;
+use crate::unicode;
+
+/// The signs that may stand between the name of an attribute and a value.
+const SIGNS: [char; 6] = ['_', '-', '.', '=', ':', ' '];
+
+/// The level of rows in which no column holds.
+const BASE: &str = "(none of these)";
 
 /// The least number of rows that two columns of one attribute would both hold in if they had nothing to do
 /// with each other: by chance alone there are then none in at most seven of a thousand tables.
@@ -64,13 +79,243 @@ impl Answers {
             };
             let all: Vec<&String> = group.iter().map(|&at| &names[at]).collect();
             let said = format!(
-                "{} are one attribute, as {how} one of them holds in every row: changed alone or together they make people that cannot be, {which}, and shares count these; make them one column of words",
+                "{} are one attribute, as {how} one of them holds in every row: changed alone or together they make people that cannot be, {which}, and shares count these",
                 quoted(&all)
             );
-            notes.push(Note::new(&names[at], said));
+            notes.push(match self.name_of(&group, names, options) {
+                Some(name) => {
+                    let effect = "in place of their names takes them for one";
+                    Note::new(&names[at], said).or(Way::of_all("protected", [name], effect))
+                }
+                None => Note::new(&names[at], said + "; make them one column of words"),
+            });
             seen.extend(group);
         }
         notes
+    }
+
+    /// Returns the name by which [`found`] takes the columns at `group` for one attribute, if there is one.
+    fn name_of<'n>(
+        &self,
+        group: &[usize],
+        names: &'n [String],
+        options: &InferOptions,
+    ) -> Option<&'n str> {
+        let first = &names[*group.first()?];
+        let is_shared = |end: usize| {
+            let mut others = group.iter();
+            others.all(|&at| names[at].starts_with(&first[..end]))
+        };
+        let mut ends = first.rmatch_indices(SIGNS).map(|(end, _)| end);
+        let end = ends.find(|&end| end > 0 && is_shared(end + 1))?;
+        let name = &first[..end];
+        let called = called(name, names, options).into_iter();
+        let of_answers = called.map(|(at, _)| at);
+        let of_answers = of_answers.filter(|&at| self.columns[at].is_some());
+        (of_answers.eq(group.iter().copied()) && unicode::place(names, name).is_none())
+            .then_some(name)
+    }
+}
+
+/// Returns the places of the columns that are called by the attribute `name` and a value, and the values.
+fn called(name: &str, names: &[String], options: &InferOptions) -> Vec<(usize, String)> {
+    let value = |column: &str| {
+        let value = column.strip_prefix(name)?.strip_prefix(SIGNS)?;
+        let value = unicode::trimmed(value);
+        (!value.is_empty()).then(|| value.to_owned())
+    };
+    let is_asked = |column: &String| {
+        !options.ignore.iter().any(|it| unicode::same(it, column))
+            && !unicode::same(&options.label, column)
+    };
+    let columns = names.iter().enumerate();
+    let columns = columns.filter(|&(_, column)| is_asked(column));
+    columns
+        .filter_map(|(at, column)| Some((at, value(column)?)))
+        .collect()
+}
+
+/// Finds the attributes that `options` name as protected and that `file`, laid out as `format` says,
+/// spreads over columns; also what a person should know of them.
+///
+/// # Errors
+/// [`InferError::NotSpread`] for columns that are called like values of one attribute, but hold together;
+/// or the file cannot be read.
+pub(super) fn found(
+    file: &DataFile,
+    format: &Format,
+    options: &InferOptions,
+) -> Result<(BTreeMap<String, Spread>, Vec<Note>), InferError> {
+    let (mut spread, mut notes) = (format.spread.clone(), Vec::new());
+    if options.protected.is_empty() {
+        return Ok((spread, notes));
+    }
+    file.rewind()?;
+    let mut records = Records::from_file(file, format)?;
+    let names = records.names().to_vec();
+    let sought = options.protected.iter();
+    let sought = sought.filter(|name| unicode::place(&names, name).is_none());
+    let mut sought: Vec<Sought> = sought
+        .map(|name| Sought::new(name, called(name, &names, options)))
+        .filter(|sought| sought.columns.len() > 1)
+        .collect();
+    if sought.is_empty() {
+        return Ok((spread, notes));
+    }
+    loop {
+        let record = match records.advance() {
+            Ok(None) => break,
+            Ok(Some(record)) => record,
+            // Whoever reads the rows says what is wrong, and where.
+            Err(error) if error.reason().is_some() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        for one in &mut sought {
+            for column in &mut one.columns {
+                let said = match record.cell(column.at) {
+                    Ok(cell) => match answer(cell, NumberForm::PLAIN) {
+                        None if !is_missing(cell) => {
+                            column.is_of_answers = false;
+                            None
+                        }
+                        said => said,
+                    },
+                    Err(ReadError::ColumnType { .. }) => {
+                        column.is_of_answers = false;
+                        None
+                    }
+                    Err(error) if error.reason().is_some() => None,
+                    Err(error) => return Err(error.into()),
+                };
+                column.said.push(said);
+            }
+        }
+    }
+    for one in sought {
+        if let Some((columns, note)) = one.spread(&names)? {
+            spread.insert(one.name, columns);
+            notes.push(note);
+        }
+    }
+    Ok((spread, notes))
+}
+
+/// An attribute that is sought in columns which are called by it.
+struct Sought {
+    name: String,
+    columns: Vec<Called>,
+}
+
+/// A column that is called by an attribute and a value.
+struct Called {
+    at: usize,
+    value: String,
+    /// What the column says of each row; nothing where that is missing.
+    said: Vec<Option<bool>>,
+    /// Whether the column says nothing else.
+    is_of_answers: bool,
+}
+
+impl Sought {
+    fn new(name: &str, called: Vec<(usize, String)>) -> Sought {
+        let column = |(at, value)| Called {
+            at,
+            value,
+            said: Vec::new(),
+            is_of_answers: true,
+        };
+        Sought {
+            name: name.to_owned(),
+            columns: called.into_iter().map(column).collect(),
+        }
+    }
+
+    /// Returns the columns of the attribute, and what a person should know of them; nothing where there
+    /// are less than two.
+    fn spread(&self, names: &[String]) -> Result<Option<(Spread, Note)>, InferError> {
+        let (columns, others): (Vec<&Called>, Vec<&Called>) =
+            self.columns.iter().partition(|column| column.is_of_answers);
+        if columns.len() < 2 {
+            return Ok(None);
+        }
+        let named = |columns: &[&Called]| {
+            let names = columns.iter().map(|column| names[column.at].clone());
+            names.collect::<Vec<String>>()
+        };
+        let refused = |problem| InferError::NotSpread {
+            attribute: self.name.clone(),
+            columns: named(&columns),
+            problem,
+        };
+        let mut without = 0;
+        for row in 0..columns[0].said.len() {
+            let said = columns.iter().map(|column| column.said[row]);
+            let held = said.clone().filter(|said| *said == Some(true)).count();
+            let missing = said.filter(Option::is_none).count();
+            match (held, missing) {
+                (0, 0) => without += 1,
+                (1, 0) => {}
+                (0, missing) if missing == columns.len() => {}
+                (0 | 1, _) => return Err(refused("where some are missing, others are not")),
+                _ => return Err(refused("two of them hold in one row")),
+            }
+        }
+        let levels: Vec<String> = columns.iter().map(|column| column.value.clone()).collect();
+        let mut base = BASE.to_owned();
+        while levels.contains(&base) {
+            base = format!("({base})");
+        }
+        let mut said = format!(
+            "taken together as one attribute ([format.spread]): {}",
+            quoted(&named(&columns))
+        );
+        if without > 0 {
+            said += &format!(
+                "; in {without} rows none of them holds, which is the level '{base}': call it what it is, as base and among the levels"
+            );
+        }
+        if columns.windows(2).any(|pair| pair[0].at + 1 != pair[1].at) {
+            said +=
+                "; they do not stand side by side, but a model that takes a matrix gets them so";
+        }
+        if !others.is_empty() {
+            said += &format!(
+                "; {} hold other things than yes and no, and stay columns of their own",
+                quoted(&named(&others))
+            );
+        }
+        let spread = Spread {
+            columns: named(&columns),
+            levels,
+            base: (without > 0).then_some(base),
+        };
+        Ok(Some((spread, Note::new(&self.name, said))))
+    }
+}
+
+/// Returns the attribute called `name` that is spread over columns; `has_missing` says whether it is
+/// missing in any row.
+pub(super) fn attribute(
+    name: &str,
+    spread: &Spread,
+    has_missing: bool,
+    options: &InferOptions,
+) -> Attribute {
+    let blank = has_missing.then_some("");
+    Attribute {
+        name: name.to_owned(),
+        kind: Kind::Categorical {
+            levels: spread.all_levels().cloned().collect(),
+            ordered: false,
+        },
+        protected: options.protected.iter().any(|have| have == name),
+        named: Vec::new(),
+        missing: blank.into_iter().collect(),
+        merge: BTreeMap::new(),
+        outside: match has_missing {
+            true => OutOfDomain::Level,
+            false => OutOfDomain::Reject,
+        },
     }
 }
 

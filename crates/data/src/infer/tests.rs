@@ -1367,7 +1367,7 @@ fn an_attribute_that_is_spread_over_columns_is_said() {
     for part in [
         "'race_a', 'race_b', 'race_c' are one attribute",
         "as exactly one of them holds in every row",
-        "of none of its values or of two, and shares count these; make them one column of words",
+        "of none of its values or of two, and shares count these; --protected race in place of",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -1376,6 +1376,7 @@ fn an_attribute_that_is_spread_over_columns_is_said() {
     };
     assert_eq!(column, "young");
     assert!(said.starts_with("'old', 'young' are one"), "{said}");
+    assert!(said.ends_with("make them one column of words"), "{said}");
     assert_eq!(of(60, &["young", "old"]).len(), 1, "said once");
     assert_eq!(of(60, &["veteran", "sex"]), []);
     assert_eq!(of(60, &[]), []);
@@ -1406,6 +1407,82 @@ fn an_attribute_without_a_column_of_each_value_is_said() {
     assert!(found[0].starts_with(expected), "{found:?}");
     assert!(noted(120, false).is_empty(), "called otherwise");
     assert!(noted(60, true).is_empty(), "by chance");
+}
+
+/// A protected attribute that is no column is taken from the columns that are called by its values, and
+/// nothing else is.
+#[test]
+fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
+    let of = |text: &str, protected: &str| {
+        let wanted = InferOptions {
+            protected: vec![protected.into()],
+            ..options()
+        };
+        infer(file(text).path(), &wanted)
+    };
+    let mut text = String::from("race_White,age,race_nan,sex_m,race_code,income\n");
+    for row in 0..30 {
+        let race = [["1", "0"], ["0.0", "True"], ["no", "false"], ["", "NA"]][row % 4];
+        let (age, sex, income) = (20 + row % 7, row % 2, row / 2 % 2);
+        text += &format!("{},{age},{},{sex},{},{income}\n", race[0], race[1], row % 5);
+    }
+    let draft = of(&text, "race").unwrap();
+    let spread = &draft.schema.format.spread["race"];
+    assert_eq!(spread.columns, ["race_White", "race_nan"]);
+    assert_eq!(spread.levels, ["White", "nan"]);
+    assert_eq!(spread.base.as_deref(), Some("(none of these)"));
+    let names = draft.schema.attributes.iter().map(|it| it.name.as_str());
+    let names: Vec<&str> = names.collect();
+    assert_eq!(names, ["race", "age", "sex_m", "race_code"]);
+    let race = attribute(&draft, "race");
+    let levels = ["White", "nan", "(none of these)"]
+        .map(str::to_owned)
+        .to_vec();
+    assert_eq!(
+        race.kind,
+        Kind::Categorical {
+            levels,
+            ordered: false
+        }
+    );
+    assert!(race.protected && race.missing.marks() == [""]);
+    for part in [
+        "'race_White', 'race_nan'; in 7 rows none of them holds, which is the level '(none of these)'",
+        "side by side",
+        "'race_code' hold other things",
+    ] {
+        note(&draft, "race", part);
+    }
+    let table = file(&text);
+    let read = Table::read(table.path(), &draft.schema, Labels::Required).unwrap();
+    let codes: Vec<i32> = (0..4).map(|row| read.row(row)[0]).collect();
+    assert_eq!(codes, [0, 1, 2, 3]);
+    // One column alone is what it is, and so are columns of an attribute that nobody names.
+    for protected in ["sex", "rac", "race_"] {
+        let said = of(&text, protected).unwrap_err().to_string();
+        let expected = format!("has no column '{protected}'");
+        assert!(said.contains(&expected), "{said}");
+    }
+    assert!(of(&text, "age").unwrap().schema.format.spread.is_empty());
+    // Every row has a level that has a column; dots and blanks stand between name and value as well.
+    let whole = "race.White,race: Black,income\n1,0,1\n0,1,0\n";
+    let draft = of(whole, "race").unwrap();
+    let spread = &draft.schema.format.spread["race"];
+    assert_eq!(
+        (spread.levels.join(","), &spread.base),
+        ("White,Black".into(), &None)
+    );
+    for (rows, why) in [
+        ("1,1,1", "two of them hold in one row"),
+        ("1,,1", "where some are missing, others are not"),
+    ] {
+        let said = of(&format!("{whole}{rows}\n"), "race").unwrap_err();
+        let said = said.to_string();
+        let expected = format!(
+            "there is no column 'race', and 'race.White', 'race: Black' are not one attribute: {why}"
+        );
+        assert_eq!(said, expected);
+    }
 }
 
 #[test]
