@@ -423,12 +423,6 @@ fn what_cannot_be_asked_is_refused() {
         2,
         &["--bound is uniform", "texts"],
     );
-    refuses(
-        &workspace,
-        &format!("{texts} --favourable yes"),
-        2,
-        &["no meaning for texts"],
-    );
 }
 
 /// The census of the ADF paper, by three attributes of 90 combinations together.
