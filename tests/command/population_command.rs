@@ -171,7 +171,7 @@ fn people_whose_value_is_not_known_count_on_neither_side() {
             "{audit} --seeds 100 --local 20 --estimate 500 --samples csv --out all"
         ))
         .exits(0)
-        .says(&["5 rows whose sex is not known count on neither side."]);
+        .says(&["5 rows whose sex is missing, or no value of the schema, count on neither side."]);
     let all = workspace.summary("all");
     let population = &all["population"];
     assert_eq!(
@@ -215,12 +215,26 @@ fn people_whose_value_is_not_known_count_on_neither_side() {
     // A certificate is about those values, too.
     workspace
         .line("certify --model model --data people.csv --exhaustive --out certified")
+        .exits(0)
+        .says(&["5 rows whose sex is missing, or no value of the schema, count on neither side."]);
+    let certified = workspace.summary("certified");
+    let fair = counted.iter().filter(|one| !one.flips).count();
+    assert_eq!(certified["sets"][0]["inputs"], 395);
+    assert_eq!(certified["sets"][0]["fair"]["count"], fair);
+    // Those without a value are not drawn, either.
+    workspace
+        .line(&format!(
+            "{audit} --seeds 5 --local 2 --estimate 50 --population-rows 395 --out drawn"
+        ))
         .exits(0);
+    let drawn = &workspace.summary("drawn")["population"];
+    assert_eq!(drawn["shares"], population["shares"]);
+    assert_eq!([&drawn["rows"], &drawn["unknown"]["rows"]], [395, 5]);
     refuses(
         &workspace,
         "explain --model model --data people.csv --row 10",
         2,
-        &["row", "whose protected values are known"],
+        &["--protected is sex", "unlike those of sex"],
     );
 }
 

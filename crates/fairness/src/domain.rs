@@ -119,6 +119,20 @@ impl TabularDomain {
         layout: &InputLayout,
         protected: &[usize],
     ) -> Result<TabularDomain, DomainError> {
+        TabularDomain::among_known(schema, layout, protected, &[])
+    }
+
+    /// The domain of `schema` with the attributes at `protected` protected, of people whose values of
+    /// those at `known` are known as well.
+    ///
+    /// # Errors
+    /// See [`DomainError`].
+    pub fn among_known(
+        schema: &Schema,
+        layout: &InputLayout,
+        protected: &[usize],
+        known: &[usize],
+    ) -> Result<TabularDomain, DomainError> {
         let name = |attribute: usize| schema.attributes[attribute].name.clone();
         if protected.is_empty() {
             return Err(DomainError::NothingProtected);
@@ -139,7 +153,7 @@ impl TabularDomain {
             return Err(DomainError::NothingFree);
         }
         let mut values: Vec<usize> = spans.iter().map(|span| span.levels).collect();
-        for &attribute in protected {
+        for &attribute in protected.iter().chain(known) {
             values[attribute] = schema.attributes[attribute].known_levels();
         }
         let product = |attributes: &[usize]| {
@@ -431,6 +445,14 @@ outside = "level"
             let row = domain.random_input(3, item);
             assert!(domain.is_known(&row) && domain.contains(&row), "{row:?}");
         }
+        // Others may have no value of what is not protected, unless that is asked for.
+        let ages = |domain: &TabularDomain| {
+            let rows = (0..500).map(|item| domain.random_input(3, item));
+            rows.filter(|row| row[0] == 30).count()
+        };
+        let among = TabularDomain::among_known(&schema, &layout, &[1], &[0]).unwrap();
+        assert!(ages(&domain) > 0);
+        assert_eq!(ages(&among), 0);
         let (unknown, known) = ([30, 2, 4], [30, 0, 4]);
         assert!(!domain.is_known(&unknown) && !domain.contains(&unknown));
         assert_eq!(*domain.known(&unknown), known);

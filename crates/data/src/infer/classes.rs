@@ -6,7 +6,7 @@
 
 use super::error::InferError;
 use super::note::{Note, Way};
-use crate::spelling::{INEXACT, place_of};
+use crate::spelling::{INEXACT, place_of, written_truth};
 use crate::unicode;
 
 /// Pairs of a worse and a better outcome, whatever the column is called, as people write them.
@@ -77,7 +77,7 @@ const NEGATIONS: [&str; 4] = ["no", "non", "not", "without"];
 /// Returns which of the `classes` of the column `label` is usually good to get, where their words and
 /// the name of the column agree on one.
 pub fn usually_favourable(label: &str, classes: &[String]) -> Option<String> {
-    match (pair(classes, &PAIRS), pair(classes, &DEGREES)) {
+    match (pair(classes, &PAIRS), degrees(classes)) {
         (Some([_, better]), _) => Some(better),
         (None, Some([_, more])) => (!is_bad(label)).then_some(more),
         (None, None) => None,
@@ -124,7 +124,7 @@ pub(super) fn ordered(
         classes.push(last);
         return Ok((classes, Note::new(label, said)));
     }
-    let why = match (pair(&classes, &PAIRS), pair(&classes, &DEGREES)) {
+    let why = match (pair(&classes, &PAIRS), degrees(&classes)) {
         (Some([worse, better]), _) => {
             let why = format!("a guess, as '{better}' is usually better to get than '{worse}'");
             classes = vec![worse, better];
@@ -181,6 +181,24 @@ fn pair(classes: &[String], pairs: &[[&str; 2]]) -> Option<[String; 2]> {
     is_one(second, first).then(|| [second.clone(), first.clone()])
 }
 
+/// Returns the two classes, the one that denies, or says less, first; also where they are spelt in
+/// different ways, such as `Y` and `no`.
+fn degrees(classes: &[String]) -> Option<[String; 2]> {
+    let by_truth = || {
+        let [first, second] = classes else {
+            return None;
+        };
+        let are_numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());
+        match (written_truth(first)?, written_truth(second)?) {
+            _ if are_numbers => None,
+            (false, true) => Some([first.clone(), second.clone()]),
+            (true, false) => Some([second.clone(), first.clone()]),
+            _ => None,
+        }
+    };
+    pair(classes, &DEGREES).or_else(by_truth)
+}
+
 /// Returns whether it is bad to have more of what a column of this name says.
 fn is_bad(name: &str) -> bool {
     let parts = unicode::parts(name);
@@ -197,6 +215,19 @@ mod tests {
         let classes = classes.iter().map(|&class| class.to_owned()).collect();
         let (classes, note) = ordered(label, classes, favourable).unwrap();
         (classes.join(","), note)
+    }
+
+    #[test]
+    fn truths_in_different_spellings_are_in_their_order() {
+        for (classes, expected) in [
+            (&["Y", "no"][..], "no,Y"),
+            (&["TRUE", "f"], "f,TRUE"),
+            (&["t", "False"], "False,t"),
+            (&["1", "f"], "f,1"),
+            (&["0", "1"], "0,1"),
+        ] {
+            assert_eq!(order_classes("granted", classes, None).0, expected);
+        }
     }
 
     #[test]

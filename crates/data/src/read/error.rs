@@ -132,7 +132,7 @@ pub(super) fn columns_in_words(names: &[String], title: Option<String>) -> Strin
     let text = shortened(shown(&names.join(", ")).into_owned());
     let first = names.first().map_or("", String::as_str);
     let hint = if first.starts_with('#') {
-        "; lines of comments are passed over where [format] of the schema says comment = \"#\""
+        "; if that line is a comment, remove it, or write comment = \"#\" under [format] of the schema; if it names the columns, remove its #"
     } else if let Some(title) = &title {
         title.as_str()
     } else if names.len() == 1 && first.contains([',', ';', '\t', '|']) {

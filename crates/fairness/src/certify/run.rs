@@ -12,6 +12,7 @@ use super::parts::{Dealer, Inputs, Part, PartError};
 pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
 use crate::estimate::estimated_sets;
+use crate::population::Unknown;
 use crate::statistics::Share;
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
@@ -105,6 +106,9 @@ pub struct CertifySummary {
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
+    /// Rows that were not certified, since a protected value is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Unknown>,
     /// The class that every input of the part gets, where all get the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
@@ -156,6 +160,15 @@ pub trait Certifiable: Sized {
     /// # Errors
     /// When there is none, or these attributes cannot be protected.
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError>;
+
+    /// The inputs among `rows` with a protected value that is not known, if there are any: they are not
+    /// certified. Of texts there are none.
+    ///
+    /// # Errors
+    /// When there are no others.
+    fn unknown(&self, _rows: &[u32]) -> Result<Option<Unknown>, AuditError> {
+        Ok(None)
+    }
 
     /// The number of the input `row`, from 1: of a text its row in the file.
     fn number(&self, row: u32) -> u64 {
@@ -405,6 +418,7 @@ impl<M: Certifiable> Certification<M> {
             model_sha256: self.record.sha256_of("model").to_owned(),
             inputs_sha256: self.record.sha256_of("data").to_owned(),
             data: self.case.counts().cloned(),
+            unknown: self.case.unknown(&self.rows)?,
             decides_alike: self.case.decides_alike(&self.rows)?,
             part: specification.part,
             splits: specification.splits,

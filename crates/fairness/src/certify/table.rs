@@ -12,6 +12,7 @@ use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::TableColumns;
 use crate::opened::{by_role, positions, protected_or_marked};
+use crate::population::Unknown;
 use crate::table_model::TableNetwork;
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
@@ -44,13 +45,6 @@ impl CertifiableTable {
             model: Fnn::new(&self.model.network, &ComputeDevice::flex()),
             decision: self.decision.clone(),
         }
-    }
-
-    /// The `rows` of the data, each of them with protected values of `domain`.
-    fn known(&self, domain: &TabularDomain, rows: &[u32]) -> Vec<i32> {
-        let rows = rows.iter().map(|&row| self.table.row(row as usize));
-        rows.flat_map(|row| domain.known(row).into_owned())
-            .collect()
     }
 
     fn domain(&self, names: &[String]) -> Result<TabularDomain, AuditError> {
@@ -114,7 +108,18 @@ impl Certifiable for CertifiableTable {
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
         self.domain(names)?;
-        Ok(rows.to_vec())
+        // Whoever is on no side by one attribute is on none by the others, as in audits.
+        let joint = self.domain(&self.protected)?;
+        let rows = rows.iter().copied();
+        let (known, _) = Unknown::divide((&self.model.schema, &joint), &self.table, rows)?;
+        Ok(known)
+    }
+
+    fn unknown(&self, rows: &[u32]) -> Result<Option<Unknown>, AuditError> {
+        let joint = self.domain(&self.protected)?;
+        let rows = rows.iter().copied();
+        let (_, unknown) = Unknown::divide((&self.model.schema, &joint), &self.table, rows)?;
+        Ok(Some(unknown).filter(|unknown| unknown.rows > 0))
     }
 
     fn certify(
@@ -124,11 +129,11 @@ impl Certifiable for CertifiableTable {
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
         let Model { schema, network } = &self.model;
-        let domain = self.domain(names)?;
-        let codes = self.known(&domain, rows);
-        let rows = Rows::new(&codes, self.table.width());
+        let protected = positions(schema, names)?;
+        let part = self.table.select(rows);
+        let rows = Rows::new(part.codes(), part.width());
         let certifier = RowCertifier::new(network, &self.decision);
-        Ok(certifier.certify(schema, domain.protected(), rows, splits)?)
+        Ok(certifier.certify(schema, &protected, rows, splits)?)
     }
 
     fn enumerate(
@@ -137,19 +142,17 @@ impl Certifiable for CertifiableTable {
         rows: &[u32],
         most: Option<u64>,
     ) -> Result<Enumeration, AuditError> {
-        let domain = self.domain(names)?;
-        let codes = self.known(&domain, rows);
-        let rows = Rows::new(&codes, self.table.width());
-        Ok(enumerate(&self.asked(), &domain, rows, most)?)
+        let part = self.table.select(rows);
+        let rows = Rows::new(part.codes(), part.width());
+        Ok(enumerate(&self.asked(), &self.domain(names)?, rows, most)?)
     }
 
     fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
-        let domain = self.domain(names)?;
-        let own = self.known(&domain, &[row]);
-        let mut other = Vec::with_capacity(own.len());
-        domain.write_variant(&own, variant as usize, &mut other);
+        let (part, domain) = (self.table.select(&[row]), self.domain(names)?);
+        let mut other = Vec::with_capacity(part.width());
+        domain.write_variant(part.codes(), variant as usize, &mut other);
         let columns = TableColumns::new(&self.model.schema, &domain);
-        let changes = columns.changes(&own, &other);
+        let changes = columns.changes(part.codes(), &other);
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         Ok(changes.join("; "))
     }

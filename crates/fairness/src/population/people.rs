@@ -7,8 +7,9 @@ use crate::domain::{Domain, TabularDomain};
 use crate::group::GroupError;
 use crate::group::grouping::AttributeGroups;
 use probity_data::schema::Schema;
-use probity_data::table::ReadCounts;
+use probity_data::table::{ReadCounts, Table};
 use probity_nn::decision::{Decision, Score};
+use probity_run::specification::FieldError;
 
 /// The rows that a share is of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,18 +19,64 @@ pub struct Source {
     /// The SHA-256 of the file of the rows, where it is not the data, and counts of what reading it
     /// did.
     pub file: Option<(String, ReadCounts)>,
-    /// Number of rows that exist, of which some may be asked about.
+    /// Number of rows that exist and whose protected values are known, of which some may be asked
+    /// about.
     pub rows: u64,
+    /// The rows that exist besides.
+    pub unknown: Unknown,
 }
 
-/// The rows, of those that were to be asked about, with a protected value that is not known. They
-/// are in no group, so that nothing is said of them.
+/// The rows with a protected value that is not known. They are in no group, so that nothing is said of
+/// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Unknown {
     /// Number of rows.
     pub rows: u64,
     /// The attributes whose value is not known in some of them.
     pub attributes: Vec<String>,
+}
+
+impl Unknown {
+    /// Returns those of the `rows` of `table`, whose attributes `schema` describes, in which all
+    /// protected values of `domain` are known; and counts the others.
+    ///
+    /// # Errors
+    /// When there is no such row.
+    pub fn divide(
+        (schema, domain): (&Schema, &TabularDomain),
+        table: &Table,
+        rows: impl Iterator<Item = u32>,
+    ) -> Result<(Vec<u32>, Unknown), FieldError> {
+        let (known, others): (Vec<u32>, Vec<u32>) =
+            rows.partition(|&row| domain.is_known(table.row(row as usize)));
+        let named = |is: &dyn Fn(usize, Option<i32>) -> bool| -> Vec<String> {
+            let protected = domain.protected().iter().copied();
+            let such = protected.filter(|&at| is(at, schema.attributes[at].unknown()));
+            such.map(|at| schema.attributes[at].name.clone()).collect()
+        };
+        let lacks = |row: &u32, at: usize, unknown: Option<i32>| {
+            Some(table.row(*row as usize)[at]) == unknown
+        };
+        if known.is_empty() && !others.is_empty() {
+            let all = named(&|_, _| true).join(",");
+            let nowhere = named(&|at, unknown| others.iter().all(|row| lacks(row, at, unknown)));
+            let expected = match nowhere.is_empty() {
+                true => "fewer attributes: of all of these together the values are known in no row"
+                    .to_owned(),
+                false => format!(
+                    "attributes whose values are known in some row, unlike those of {}",
+                    nowhere.join(", ")
+                ),
+            };
+            return Err(FieldError::new("protected", all, expected));
+        }
+        let attributes = named(&|at, unknown| others.iter().any(|row| lacks(row, at, unknown)));
+        let unknown = Unknown {
+            rows: others.len() as u64,
+            attributes,
+        };
+        Ok((known, unknown))
+    }
 }
 
 /// Rows of a table.
@@ -69,7 +116,6 @@ pub(super) struct Groups {
 pub struct People<'a> {
     pub(super) domain: &'a TabularDomain,
     pub(super) source: Source,
-    pub(super) unknown: Unknown,
     pub(super) protected: Vec<String>,
     /// Number and name of the favourable class.
     pub(super) favourable: (usize, String),
@@ -98,14 +144,13 @@ pub struct People<'a> {
 impl<'a> People<'a> {
     /// The people in `rows`, inputs of `domain` by the attributes of `schema`, which come from
     /// `source`; `favourable` is the number of the class that is good to get. Rows with different
-    /// numbers of their own are different individuals. Rows with a protected value that is not known
-    /// are left out and counted.
+    /// numbers of their own are different individuals. Protected values are known.
     ///
     /// # Errors
     /// When the groups of a protected attribute cannot be told.
     pub fn new(
         (schema, domain): (&Schema, &'a TabularDomain),
-        (mut source, rows): (Source, PopulationRows<'a>),
+        (source, rows): (Source, PopulationRows<'a>),
         favourable: usize,
     ) -> Result<People<'a>, GroupError> {
         let PopulationRows {
@@ -119,9 +164,7 @@ impl<'a> People<'a> {
             let variant = domain.own_variant(row) as u32;
             (domain.individual_key(row), variant, at as u32)
         };
-        let known = codes.iter().enumerate();
-        let known = known.filter(|(_, row)| domain.is_known(row));
-        let mut placed: Vec<(u128, u32, u32)> = known.map(place).collect();
+        let mut placed: Vec<(u128, u32, u32)> = codes.iter().enumerate().map(place).collect();
         placed.sort_unstable_by(|a, b| {
             let numbers = || bits(a.2).cmp(bits(b.2));
             a.0.cmp(&b.0).then_with(numbers).then(a.cmp(b))
@@ -141,27 +184,9 @@ impl<'a> People<'a> {
         }
         starts.push(placed.len());
         let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
-        let is_unknown = |&&attribute: &&usize| {
-            let unknown = schema.attributes[attribute].unknown();
-            unknown.is_some_and(|unknown| codes.iter().any(|row| row[attribute] == unknown))
-        };
-        let unknown = (codes.len() - placed.len()) as u64;
-        if source.rows == codes.len() as u64 {
-            // All of whom something can be said are asked about.
-            source.rows -= unknown;
-        }
         Ok(People {
             groups: groups(schema, domain)?,
             source,
-            unknown: Unknown {
-                rows: unknown,
-                attributes: domain
-                    .protected()
-                    .iter()
-                    .filter(is_unknown)
-                    .map(name)
-                    .collect(),
-            },
             protected: domain.protected().iter().map(name).collect(),
             domain,
             favourable: (favourable, schema.label.classes[favourable].clone()),

@@ -117,7 +117,12 @@ pub struct GroupOfRows {
 impl PopulationSummary {
     /// The shares that the `tally` of all of `people` gives.
     pub fn new(people: &People<'_>, tally: &Tally) -> PopulationSummary {
-        let Source { part, file, rows } = people.source.clone();
+        let Source {
+            part,
+            file,
+            rows,
+            unknown,
+        } = people.source.clone();
         let (population_sha256, data) = file.unzip();
         let sets = estimated_sets(&people.protected)
             .into_iter()
@@ -135,7 +140,7 @@ impl PopulationSummary {
             data,
             rows,
             asked: tally.rows,
-            unknown: Some(people.unknown.clone()).filter(|unknown| unknown.rows > 0),
+            unknown: Some(unknown).filter(|unknown| unknown.rows > 0),
             individuals: tally.individuals,
             model_rows: tally.individuals * people.groups[0].of_variant.len() as u64,
             favourable: people.favourable.1.clone(),

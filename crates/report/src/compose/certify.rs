@@ -105,7 +105,9 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
         "Of texts, one protected term at a time is replaced.",
     ];
     let mut limits = Part::limits(limits);
-    let left_out = certify.data.as_ref().map_or(Vec::new(), left_out::rows);
+    let read = certify.data.as_ref().map_or(Vec::new(), left_out::rows);
+    let unknown = certify.unknown.as_ref().map(left_out::unknown_rows);
+    let left_out: Vec<String> = unknown.into_iter().chain(read).collect();
     if !left_out.is_empty() {
         let left_out = left_out.into_iter().map(Text::from).collect();
         limits = limits.with_essential(Block::List(left_out));

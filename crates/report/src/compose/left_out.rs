@@ -49,24 +49,31 @@ pub(super) fn unknown<'a>(groups: impl Iterator<Item = (&'a [PersonValue], u64)>
             (names.collect(), people)
         })
         .collect();
-    let said = of_attributes.into_iter();
-    said.map(|(names, people)| on_neither_side(people, ["person", "people"], &names))
-        .collect()
+    let said = of_attributes.into_iter().map(|(names, people)| {
+        let count_on = if people == 1 { "counts on" } else { "count on" };
+        format!(
+            "{} whose {} is not known {count_on} neither side.",
+            counted(people, "person", "people"),
+            listed(&names, "or")
+        )
+    });
+    said.collect()
 }
 
-/// That rows with a protected value that is not known are on neither side.
+/// That rows with a protected value that is not known are on neither side. Of values that are missing and
+/// those that the schema does not have there is one level.
 pub(super) fn unknown_rows(unknown: &UnknownRows) -> String {
     let names = unknown.attributes.iter();
     let names: Vec<String> = names.map(|name| Text::value(name).to_string()).collect();
-    on_neither_side(unknown.rows, ["row", "rows"], &names)
-}
-
-fn on_neither_side(number: u64, [one, more]: [&str; 2], names: &[String]) -> String {
-    let count_on = if number == 1 { "counts on" } else { "count on" };
+    let count_on = if unknown.rows == 1 {
+        "counts on"
+    } else {
+        "count on"
+    };
     format!(
-        "{} whose {} is not known {count_on} neither side.",
-        counted(number, one, more),
-        listed(names, "or")
+        "{} whose {} is missing, or no value of the schema, {count_on} neither side.",
+        counted(unknown.rows, "row", "rows"),
+        listed(&names, "or")
     )
 }
 

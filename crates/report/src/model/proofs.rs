@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::{DecidedAlike, ReadCounts};
+use super::population::UnknownRows;
 use super::repair::Part;
 
 /// A proof about a whole domain.
@@ -164,6 +165,9 @@ pub struct CertifyFindings {
     /// What was read of a table.
     #[serde(default, skip_serializing)]
     pub data: Option<ReadCounts>,
+    /// Rows that were not certified, since a protected value is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownRows>,
     /// Part of the data.
     pub part: String,
     /// Each attribute, and all of them.

@@ -116,7 +116,7 @@ impl<'m> TableCase<'m> {
         model.access().classifier().logits(first)?;
         let remarks = twins::remarks(&schema, &table, domain.protected());
         Ok(TableCase {
-            population: Population::all(&schema),
+            population: Population::all((&schema, &domain), &table),
             classes: schema.label.classes.clone(),
             schema,
             layout,
@@ -191,8 +191,8 @@ impl<'m> TableCase<'m> {
     ) -> Result<TableCase<'m>, AuditError> {
         let sha256 = |role: &str| self.sha256.get(role).map_or("", String::as_str);
         let data = (self.table.as_ref(), sha256("data"));
-        let population = Population::new(specification, &self.schema, sha256("model"), data, file)?;
         let described = (&self.schema, &self.domain);
+        let population = Population::new(specification, described, sha256("model"), data, file)?;
         let (population, network) = population.grading(specification, described, &self.table)?;
         let file = population.sha256().map(str::to_owned);
         for (role, hash) in [("population", file), ("plausibility", network)] {
@@ -475,10 +475,11 @@ impl<'m> Modality for TableCase<'m> {
         _seed: u64,
     ) -> Result<Vec<EstimatedSet<TabularDomain>>, AuditError> {
         let sets = estimated_sets(&self.protected).into_iter();
+        let all = self.domain.protected();
         let uniform = sets.map(|protected| {
             let places = positions(&self.schema, &protected)?;
             Ok(EstimatedSet {
-                domain: TabularDomain::new(&self.schema, &self.layout, &places)?,
+                domain: TabularDomain::among_known(&self.schema, &self.layout, &places, all)?,
                 protected,
                 inputs,
             })

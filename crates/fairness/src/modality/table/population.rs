@@ -8,12 +8,11 @@ use crate::audit_error::AuditError;
 use crate::certify::parts::{Part, rows_of};
 use crate::domain::TabularDomain;
 use crate::opened::{Opened, open_spn};
-use crate::population::{People, Plausibility, PopulationRows, Source};
+use crate::population::{People, Plausibility, PopulationRows, Source, Unknown};
 use crate::specification::{AuditSpecification, FIT};
 use crate::strategies::Bound;
 use probity_data::schema::Schema;
 use probity_data::table::{CellNumbers, Table};
-use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, drawn};
 
 /// Rows, and the class that is good to get.
@@ -25,9 +24,11 @@ pub(super) struct Population {
     /// about rows with these.
     pub(super) numbers: CellNumbers,
     part: Part,
-    /// The number of rows that exist and the chosen ones, where not all of these or of the data are
-    /// asked about.
+    /// The number of rows that exist with protected values that are known, and the chosen ones, where
+    /// not all of these or of the data are asked about.
     chosen: Option<(u64, Vec<u32>)>,
+    /// The rows that are not asked about, since a protected value is not known.
+    unknown: Unknown,
     favourable: usize,
     /// The plausibility that grades individuals.
     plausibility: Option<Arc<Plausibility>>,
@@ -40,7 +41,7 @@ impl Population {
     /// rows of `data`, read from a file of that hash, or of `file`.
     pub(super) fn new(
         specification: &AuditSpecification,
-        schema: &Schema,
+        (schema, domain): (&Schema, &TabularDomain),
         model_sha256: &str,
         data: (&Table, &str),
         file: Option<Opened<Table>>,
@@ -50,7 +51,6 @@ impl Population {
         let part = asked.part;
         let mut chosen = None;
         let table = file.as_ref().map_or(data.0, |file| &file.value);
-        let mut rows = table.rows();
         if part != Part::All {
             let model = specification.model.as_deref().unwrap_or(Path::new(""));
             let model = (model, model_sha256);
@@ -59,8 +59,16 @@ impl Population {
             if of.is_empty() {
                 return Err(AuditError::EmptyPart { part });
             }
-            rows = of.len();
             chosen = Some(of);
+        }
+        let all = 0..table.rows() as u32;
+        let (known, unknown) = match &chosen {
+            Some(of) => Unknown::divide((schema, domain), table, of.iter().copied()),
+            None => Unknown::divide((schema, domain), table, all),
+        }?;
+        let rows = known.len();
+        if chosen.is_some() || unknown.rows > 0 {
+            chosen = Some(known);
         }
         let most = asked.most(specification.predictor.source.is_some());
         let most = most.and_then(|most| usize::try_from(most).ok());
@@ -77,15 +85,23 @@ impl Population {
             numbers: CellNumbers::default(),
             part,
             chosen: chosen.map(|chosen| (rows as u64, chosen)),
+            unknown,
             favourable,
             plausibility: None,
             least: None,
         })
     }
 
-    /// All rows of the data; the last class of `schema` is good to get.
-    pub(super) fn all(schema: &Schema) -> Population {
+    /// All rows of `data` whose protected values are known; the last class of `schema` is good to get.
+    pub(super) fn all((schema, domain): (&Schema, &TabularDomain), data: &Table) -> Population {
+        let rows = data.rows() as u32;
+        // Where there is none it is said when they are asked about.
+        let divided = Unknown::divide((schema, domain), data, 0..rows);
+        let (known, unknown) = divided.unwrap_or_default();
+        let is_part = known.len() < rows as usize;
         Population {
+            chosen: is_part.then_some((known.len() as u64, known)),
+            unknown,
             favourable: schema.label.classes.len().saturating_sub(1),
             ..Population::default()
         }
@@ -108,19 +124,20 @@ impl Population {
         data: &'a Table,
     ) -> Result<People<'a>, AuditError> {
         let (rows, chosen) = self.rows(data);
+        if chosen.codes.is_empty() {
+            Unknown::divide((schema, domain), data, 0..data.rows() as u32)?;
+        }
         let file = self.file.as_ref();
         let file = file.map(|file| (file.sha256.clone(), file.value.counts.clone()));
         let part = self.part;
-        let source = Source { part, file, rows };
+        let source = Source {
+            part,
+            file,
+            rows,
+            unknown: self.unknown.clone(),
+        };
         let rows = (source, chosen);
-        let people = People::new((schema, domain), rows, self.favourable)?;
-        if people.rows() == 0 {
-            let names = domain.protected().iter();
-            let names: Vec<&str> = names.map(|&at| &schema.attributes[at].name[..]).collect();
-            let expected = "attributes whose values are known in some row that is asked about";
-            return Err(FieldError::new("protected", names.join(","), expected).into());
-        }
-        Ok(people)
+        Ok(People::new((schema, domain), rows, self.favourable)?)
     }
 
     /// The number of rows that exist, and those that are asked about.

@@ -166,11 +166,11 @@ pub(super) fn measured(
     union.sort_unstable();
     union.dedup();
     sets.retain(|set| *set != union);
-    sets.push(union);
+    sets.push(union.clone());
     let layout = &baseline.model.network.layout;
     let domains = sets
         .iter()
-        .map(|set| TabularDomain::new(schema, layout, set))
+        .map(|set| TabularDomain::among_known(schema, layout, set, &union))
         .collect::<Result<Vec<_>, _>>()?;
     let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
     let names = sets

@@ -11,7 +11,6 @@ mod found;
 mod tests;
 mod training_set;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Serialize;
@@ -147,13 +146,14 @@ impl TableRepair {
         held_out: &Table,
     ) -> Result<Vec<CertifiedShare>, RepairError> {
         let schema = &self.baseline.model.schema;
+        let known = (0..held_out.rows()).map(|row| held_out.row(row));
+        let known = known.filter(|row| self.joint.is_known(row));
+        let known: Vec<i32> = known.flatten().copied().collect();
+        let rows = Rows::new(&known, held_out.width());
         let certifier = RowCertifier::new(network, &self.decision);
         let sets = self.measured.names.iter().zip(&self.measured.domains);
         sets.map(|(names, domain)| {
             let protected = domain.protected();
-            let known = (0..held_out.rows()).map(|row| domain.known(held_out.row(row)));
-            let known: Vec<i32> = known.flat_map(Cow::into_owned).collect();
-            let rows = Rows::new(&known, held_out.width());
             let all = certifier.certify(schema, protected, rows, CERTIFICATE_SPLITS)?;
             let certified = all.iter().filter(|certificate| certificate.holds()).count();
             Ok(CertifiedShare {
