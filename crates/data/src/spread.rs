@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::number_form::NumberForm;
-use super::spelling::{number, truth};
+use super::spelling::{number, written_truth};
 use super::words;
 
 /// The columns over which a table spreads one attribute: a row has the level whose column says yes.
@@ -81,12 +81,8 @@ pub(crate) fn answer(cell: &str, form: NumberForm) -> Option<bool> {
             _ => None,
         }
     };
-    let of_word = || match cell.to_ascii_lowercase().as_str() {
-        "yes" | "y" => Some(true),
-        "no" | "n" => Some(false),
-        _ => None,
-    };
-    truth(cell).or_else(of_number).or_else(of_word)
+    let of_word = || written_truth(cell).filter(|_| number(cell).is_none());
+    of_word().or_else(of_number)
 }
 
 #[cfg(test)]
@@ -106,6 +102,7 @@ mod tests {
             ("0,0", None, Some(false)),
             ("TRUE", Some(true), Some(true)),
             ("No", Some(false), Some(false)),
+            ("T", Some(true), Some(true)),
             ("2", None, None),
             ("", None, None),
         ] {

@@ -361,6 +361,10 @@ impl Predictor for OnnxPredictor {
         }
     }
 
+    fn takes_matrix(&self) -> bool {
+        matches!(self.inputs, Inputs::Matrix(_))
+    }
+
     fn words_by_place(&self) -> Vec<String> {
         let columns: Vec<(usize, &Columns)> = match &self.inputs {
             Inputs::Matrix(columns) => columns.iter().enumerate().collect(),

@@ -30,6 +30,18 @@ pub trait Predictor: Classifier {
         Vec::new()
     }
 
+    /// Returns whether the model gets rows as a matrix, whose columns have no names; by default it gets
+    /// names.
+    fn takes_matrix(&self) -> bool {
+        false
+    }
+
+    /// Returns the columns of this matrix in their order, where attributes are spread over some of them;
+    /// by default none are.
+    fn spread_matrix(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns whether the model's own decisions follow something else than the probabilities that it is
     /// asked for; by default they do not.
     fn decides_by_votes(&self) -> bool {

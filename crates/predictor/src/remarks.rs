@@ -33,6 +33,13 @@ pub fn remarks(
             words.join("; ")
         ));
     }
+    let columns = predictor.spread_matrix();
+    if !columns.is_empty() {
+        remarks.push(format!(
+            "note: the columns of the matrix that the graph takes are {}, in this order; if it was trained on another one, export it with an input for each column",
+            columns.join(", ")
+        ));
+    }
     if predictor.decides_by_votes() {
         remarks.push(
             "WARNING: the graph's support vector machine decides by votes, and its probabilities, which are asked for, may say otherwise; of a model in Python its own decisions are asked for".to_owned(),

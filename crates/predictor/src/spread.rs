@@ -165,6 +165,16 @@ impl Predictor for SpreadPredictor {
         self.predictor.words_by_place()
     }
 
+    fn takes_matrix(&self) -> bool {
+        self.predictor.takes_matrix()
+    }
+
+    fn spread_matrix(&self) -> Vec<String> {
+        let columns = self.rows.schema.attributes.iter();
+        let columns = columns.filter(|_| self.takes_matrix());
+        columns.map(|column| column.name.clone()).collect()
+    }
+
     fn decides_by_votes(&self) -> bool {
         self.predictor.decides_by_votes()
     }

@@ -83,7 +83,7 @@ pub enum InferError {
     /// No column is called like a protected attribute, and those that are called like its values are
     /// not that.
     #[error(
-        "there is no column '{attribute}', and {} are not one attribute: {problem}",
+        "there is no column '{attribute}', and {} cannot be taken for its values: {problem}; correct the rows, ignore columns of something else, or write [format.spread.{attribute}] into a schema by hand",
         quoted(columns)
     )]
     NotSpread {

@@ -22,6 +22,9 @@ use crate::unicode;
 /// The signs that may stand between the name of an attribute and a value.
 const SIGNS: [char; 6] = ['_', '-', '.', '=', ':', ' '];
 
+/// The number of rows, one of which may hold something else than an answer by mistake.
+const SELDOM: usize = 20;
+
 /// The level of rows in which no column holds.
 const BASE: &str = "(none of these)";
 
@@ -119,8 +122,13 @@ impl Answers {
 
 /// Returns the places of the columns that are called by the attribute `name` and a value, and the values.
 fn called(name: &str, names: &[String], options: &InferOptions) -> Vec<(usize, String)> {
+    // In any case: one column of several may be spelt otherwise than the others.
     let value = |column: &str| {
-        let value = column.strip_prefix(name)?.strip_prefix(SIGNS)?;
+        let (own, value) = column.split_at_checked(name.len())?;
+        let value = value.strip_prefix(SIGNS)?;
+        if own.to_lowercase() != name.to_lowercase() {
+            return None;
+        }
         let value = unicode::trimmed(value);
         (!value.is_empty()).then(|| value.to_owned())
     };
@@ -175,13 +183,13 @@ pub(super) fn found(
                 let said = match record.cell(column.at) {
                     Ok(cell) => match answer(cell, NumberForm::PLAIN) {
                         None if !is_missing(cell) => {
-                            column.is_of_answers = false;
+                            column.others += 1;
                             None
                         }
                         said => said,
                     },
                     Err(ReadError::ColumnType { .. }) => {
-                        column.is_of_answers = false;
+                        column.others += 1;
                         None
                     }
                     Err(error) if error.reason().is_some() => None,
@@ -212,8 +220,20 @@ struct Called {
     value: String,
     /// What the column says of each row; nothing where that is missing.
     said: Vec<Option<bool>>,
-    /// Whether the column says nothing else.
-    is_of_answers: bool,
+    /// The number of rows of which it says something else.
+    others: usize,
+}
+
+impl Called {
+    /// Returns whether the column says nothing else.
+    fn is_of_answers(&self) -> bool {
+        self.others == 0
+    }
+
+    /// Returns whether the column says something else so rarely that this may be a mistake.
+    fn may_be_of_answers(&self) -> bool {
+        SELDOM * self.others <= self.said.len()
+    }
 }
 
 impl Sought {
@@ -222,7 +242,7 @@ impl Sought {
             at,
             value,
             said: Vec::new(),
-            is_of_answers: true,
+            others: 0,
         };
         Sought {
             name: name.to_owned(),
@@ -233,9 +253,13 @@ impl Sought {
     /// Returns the columns of the attribute, and what a person should know of them; nothing where there
     /// are less than two.
     fn spread(&self, names: &[String]) -> Result<Option<(Spread, Note)>, InferError> {
-        let (columns, others): (Vec<&Called>, Vec<&Called>) =
-            self.columns.iter().partition(|column| column.is_of_answers);
-        if columns.len() < 2 {
+        let (columns, others): (Vec<&Called>, Vec<&Called>) = self
+            .columns
+            .iter()
+            .partition(|column| column.is_of_answers());
+        let odd = others.iter().filter(|column| column.may_be_of_answers());
+        let odd: Vec<&Called> = odd.copied().collect();
+        if columns.len() + odd.len() < 2 {
             return Ok(None);
         }
         let named = |columns: &[&Called]| {
@@ -247,6 +271,13 @@ impl Sought {
             columns: named(&columns),
             problem,
         };
+        if !odd.is_empty() {
+            return Err(InferError::NotSpread {
+                attribute: self.name.clone(),
+                columns: named(&odd),
+                problem: "some cells say neither yes nor no",
+            });
+        }
         let mut without = 0;
         for row in 0..columns[0].said.len() {
             let said = columns.iter().map(|column| column.said[row]);
@@ -275,12 +306,11 @@ impl Sought {
             );
         }
         if columns.windows(2).any(|pair| pair[0].at + 1 != pair[1].at) {
-            said +=
-                "; they do not stand side by side, but a model that takes a matrix gets them so";
+            said += "; they do not stand side by side, but a model that takes a matrix, which has no names, gets them so: such a model needs an input for each column, or a table in which they do";
         }
         if !others.is_empty() {
             said += &format!(
-                "; {} hold other things than yes and no, and stay columns of their own",
+                "; {}: a column of its own, which holds other things than yes and no",
                 quoted(&named(&others))
             );
         }

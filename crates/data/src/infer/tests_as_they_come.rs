@@ -286,7 +286,7 @@ fn what_a_file_without_a_header_may_be_is_said() {
             "Applicants 2024,,",
             "; line 1, 'Applicants 2024', may be a title, and line 2 name the columns (age, sex, income): remove the lines above line 2",
         ),
-        ("# made by hand,a,b", "lines of comments"),
+        ("# made by hand,a,b", "if that line is a comment, remove it"),
     ] {
         let file = behind(&format!("{first}\n"), ",");
         let mut plain = options();

@@ -114,7 +114,7 @@ impl<'m> TableCase<'m> {
         // An output that is not finite is found now rather than after the run has begun.
         let first = Rows::new(table.row(0), table.width());
         model.access().classifier().logits(first)?;
-        let remarks = twins::remarks(&schema, &table, domain.protected());
+        let remarks = twins::remarks(&schema, &table, domain.protected(), &|_| true);
         Ok(TableCase {
             population: Population::all((&schema, &domain), &table),
             classes: schema.label.classes.clone(),
@@ -278,6 +278,7 @@ impl<'m> TableCase<'m> {
             (&seen, &logits),
             rounded_rows,
         );
+        let bound = twins::remarks(&schema, &table, &places, &|place| opened.takes(place));
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
@@ -314,7 +315,8 @@ impl<'m> TableCase<'m> {
         case.population.numbers = own_of_people;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
         case.rounded_rows = rounded_rows;
-        case.remarks.splice(0..0, remarks);
+        case.remarks = remarks;
+        case.remarks.extend(bound);
         let some = looked_at(&case.table, LOOKED_AT, specification.seed);
         let some = case.table.select(&some);
         let rows = Rows::new(some.codes(), some.width());
