@@ -32,7 +32,7 @@ use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
 use probity::fairness::calls::{Calls, CountedModel};
-use probity::fairness::check::check_until_flip;
+use probity::fairness::check::{Wanted, check_until_flip};
 use probity::fairness::distinct::{DistinctSet, Mark};
 use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::estimate::discriminatory_share;
@@ -360,7 +360,7 @@ fn breakdown(under_test: &UnderTest) -> Result<(), Failure> {
     );
     let hints = vec![0; chunk];
     time("variants: 2 forward rows and their comparison", &|| {
-        black_box(check_until_flip(&model, &domain, rows, &hints).ok());
+        black_box(check_until_flip(&model, &domain, rows, &hints, Wanted::Logits).ok());
     });
     let cotangents: Vec<f32> = (0..chunk).flat_map(|_| [1.0, -1.0]).collect();
     time("gradients: 2 rows, forward and backward", &|| {

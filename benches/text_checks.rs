@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use probity::fairness::check::{check_all, check_until_flip};
+use probity::fairness::check::{Wanted, check_all, check_until_flip};
 use probity::fairness::domain::Domain;
 use probity::fairness::text::domain::{TextDomain, text_of};
 use probity::fairness::text::edits::Tokens;
@@ -174,8 +174,8 @@ fn check(model: &dyn Classifier, domain: &TextDomain) -> Result<usize, Failure> 
             let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
             let hints = vec![0; texts.len()];
             let rows = Rows::new(&codes, domain.width());
-            let checks =
-                check_until_flip(model, domain, rows, &hints).map_err(|error| error.to_string())?;
+            let checks = check_until_flip(model, domain, rows, &hints, Wanted::Logits)
+                .map_err(|error| error.to_string())?;
             Ok(checks
                 .iter()
                 .filter(|check| !check.flips.is_empty())

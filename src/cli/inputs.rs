@@ -54,7 +54,9 @@ pub(super) struct Hardware {
 /// The names of devices, and what each is.
 fn device_names() -> impl TypedValueParser<Value = DeviceName> {
     let help = |name| match name {
-        DeviceName::Auto => "The first GPU that answers, else flex",
+        DeviceName::Auto => {
+            "The first GPU that answers, else flex; audit and compare measure which is fastest"
+        }
         DeviceName::Flex => "burn's CPU backend",
         DeviceName::Ndarray => "burn's older CPU backend",
         DeviceName::Wgpu => "GPU through wgpu (WGSL)",

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use probity::fairness::calls::{Calls, CountedModel};
-use probity::fairness::check::{check_all, check_until_flip};
+use probity::fairness::check::{Wanted, check_all, check_until_flip};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::Domain;
 use probity::fairness::estimate::discriminatory_share;
@@ -549,7 +549,8 @@ fn ranked_checks_agree_with_full_ones() {
         let full = check_all(&case.model, &case.domain, rows).unwrap();
         for hint in 0..8 {
             let hints = vec![hint; rows.len()];
-            let short = check_until_flip(&case.model, &case.domain, rows, &hints).unwrap();
+            let short =
+                check_until_flip(&case.model, &case.domain, rows, &hints, Wanted::Logits).unwrap();
             for ((row, full), short) in rows.iter().zip(&full).zip(&short) {
                 assert_eq!(full.checked.flips.is_empty(), short.flips.is_empty());
                 let hint = hint % case.domain.variants(row) as u32;

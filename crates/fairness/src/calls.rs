@@ -129,6 +129,17 @@ impl<M: Classifier + ?Sized> Classifier for CountedModel<'_, M> {
     fn decision(&self) -> &Decision {
         self.model.decision()
     }
+
+    fn decides_on_device(&self) -> bool {
+        self.model.decides_on_device()
+    }
+
+    fn decide(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        let count = rows.len() as u64;
+        self.calls.count(&self.calls.rows, count)?;
+        add_to_tally(count, 0);
+        self.model.decide(rows)
+    }
 }
 
 impl<M: Differentiable + ?Sized> Differentiable for CountedModel<'_, M> {

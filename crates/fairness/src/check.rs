@@ -10,6 +10,9 @@
 //!   that grow by a factor of four.
 //!
 //! Both work on a batch of inputs at once; an input's outcome does not depend on the others.
+//!
+//! Whoever needs no logits says so by [`Wanted::Decisions`]: a device that decides
+//! ([`Classifier::decides_on_device`]) is then given codes and gives back decisions alone.
 
 use smallvec::SmallVec;
 
@@ -19,6 +22,16 @@ use probity_nn::{Classifier, ModelError, Rows};
 
 /// Rows that one block of variants may have: bounds the memory of a check.
 pub const BLOCK_ROWS: usize = 1 << 16;
+
+/// What is wanted of a check beside its flips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The logits of the input and of each flip.
+    Logits,
+    /// No logits: they are there where the model gives them anyway, and empty where it decides on a
+    /// device.
+    Decisions,
+}
 
 /// Logits of one input: on the stack for up to four classes.
 pub type Logits = SmallVec<[f32; 4]>;
@@ -30,7 +43,7 @@ pub struct Flip {
     pub variant: u32,
     /// The predicted class of the variant, or that on whose side the decision is made.
     pub label: u32,
-    /// The logits of the variant.
+    /// The logits of the variant; empty where none were [`Wanted`].
     pub logits: Logits,
     /// The decisions on the input and on the variant.
     pub decided: [u32; 2],
@@ -41,7 +54,7 @@ pub struct Flip {
 pub struct Checked {
     /// The predicted class of the input, or that on whose side the decision is made.
     pub label: u32,
-    /// The logits of the input.
+    /// The logits of the input; empty where none were [`Wanted`].
     pub logits: Logits,
     /// Variants that flip: all of them, or the first one found. Empty: not discriminatory.
     pub flips: SmallVec<[Flip; 1]>,
@@ -124,8 +137,9 @@ pub fn check_variant(
     domain: &dyn Domain,
     rows: Rows<'_>,
     variants: &[u32],
+    wanted: Wanted,
 ) -> Result<Vec<Checked>, ModelError> {
-    Ok(first_block(model, domain, rows, variants)?.0)
+    Ok(first_block(model, domain, rows, variants, wanted)?.0)
 }
 
 /// Checks `rows`, each against its variants until one flips; `hints[i]` is the variant of row i to
@@ -138,10 +152,11 @@ pub fn check_until_flip(
     domain: &dyn Domain,
     rows: Rows<'_>,
     hints: &[u32],
+    wanted: Wanted,
 ) -> Result<Vec<Checked>, ModelError> {
-    let (classes, width) = (model.classes(), rows.width);
+    let width = rows.width;
     let decision = model.decision();
-    let (mut results, mut orders) = first_block(model, domain, rows, hints)?;
+    let (mut results, mut orders) = first_block(model, domain, rows, hints, wanted)?;
     let is_open =
         |index: &usize| results[*index].flips.is_empty() && !orders[*index].is_exhausted();
     let mut open: Vec<usize> = (0..results.len()).filter(is_open).collect();
@@ -162,8 +177,8 @@ pub fn check_until_flip(
                     }
                 }
             }
-            let logits = model.logits(Rows::new(&codes, width))?;
-            let asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
+            let answers = Answers::new(model, Rows::new(&codes, width), wanted)?;
+            let asked = codes.chunks_exact(width).zip(answers.iter());
             for (&(index, variant), other) in tried.iter().zip(asked) {
                 if results[index].flips.is_empty() {
                     let row = &rows.codes[index * width..][..width];
@@ -184,8 +199,9 @@ fn first_block(
     domain: &dyn Domain,
     rows: Rows<'_>,
     hints: &[u32],
+    wanted: Wanted,
 ) -> Result<(Vec<Checked>, Vec<VariantOrder>), ModelError> {
-    let (classes, width) = (model.classes(), rows.width);
+    let width = rows.width;
     let decision = model.decision();
     let mut codes = Vec::with_capacity(2 * rows.codes.len());
     let mut orders: Vec<VariantOrder> = Vec::with_capacity(hints.len());
@@ -197,14 +213,16 @@ fn first_block(
         }
         orders.push(order);
     }
-    let logits = model.logits(Rows::new(&codes, width))?;
-    let mut asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
+    let answers = Answers::new(model, Rows::new(&codes, width), wanted)?;
+    let mut asked = codes.chunks_exact(width).zip(answers.iter());
     let mut results = Vec::with_capacity(hints.len());
     for order in &orders {
-        let (row, own) = asked.next().unwrap_or_default();
+        let Some((row, own)) = asked.next() else {
+            break;
+        };
         let mut checked = Checked {
-            label: decision.side(row, own),
-            logits: Logits::from_slice(own),
+            label: own.side(decision, row),
+            logits: own.logits(),
             flips: SmallVec::new(),
         };
         if let Some(variant) = order.last
@@ -217,19 +235,81 @@ fn first_block(
     Ok((results, orders))
 }
 
+/// The answers of a model about some rows.
+enum Answers {
+    /// The logits, row-major, of this number of classes.
+    Logits(Vec<f32>, usize),
+    /// The decisions.
+    Decisions(Vec<u32>),
+}
+
+/// The answer of a model about one row.
+#[derive(Clone, Copy)]
+enum Answer<'a> {
+    /// The logits.
+    Logits(&'a [f32]),
+    /// The decision.
+    Decision(u32),
+}
+
+impl Answers {
+    /// Asks `model` about `rows`.
+    fn new(model: &dyn Classifier, rows: Rows<'_>, wanted: Wanted) -> Result<Answers, ModelError> {
+        Ok(
+            match wanted == Wanted::Decisions && model.decides_on_device() {
+                true => Answers::Decisions(model.decide(rows)?),
+                false => Answers::Logits(model.logits(rows)?, model.classes()),
+            },
+        )
+    }
+
+    /// The answers one by one.
+    fn iter(&self) -> impl Iterator<Item = Answer<'_>> {
+        let (logits, classes, decisions) = match self {
+            Answers::Logits(logits, classes) => (&logits[..], *classes, &[][..]),
+            Answers::Decisions(decisions) => (&[][..], 1, &decisions[..]),
+        };
+        let logits = logits.chunks_exact(classes.max(1)).map(Answer::Logits);
+        logits.chain(decisions.iter().copied().map(Answer::Decision))
+    }
+}
+
+impl Answer<'_> {
+    /// The class whose lead goes down on the way to another decision about `row`.
+    fn side(self, decision: &Decision, row: &[i32]) -> u32 {
+        match self {
+            Answer::Logits(logits) => decision.side(row, logits),
+            Answer::Decision(decided) => decided,
+        }
+    }
+
+    /// The logits; none where the answer is a decision.
+    fn logits(self) -> Logits {
+        match self {
+            Answer::Logits(logits) => Logits::from_slice(logits),
+            Answer::Decision(_) => Logits::new(),
+        }
+    }
+}
+
 impl Checked {
+    /// Takes the variant number `variant` as a flip of `row`, if the answer about its codes says so.
     fn take_flip(
         &mut self,
         decision: &Decision,
         row: &[i32],
         variant: usize,
-        (codes, logits): (&[i32], &[f32]),
+        (codes, answer): (&[i32], Answer<'_>),
     ) {
-        if let Some(decided) = decision.contrast((row, &self.logits), (codes, logits)) {
+        let contrast = match answer {
+            Answer::Logits(logits) => decision.contrast((row, &self.logits), (codes, logits)),
+            Answer::Decision(decided) => (decided != self.label).then_some([self.label, decided]),
+        };
+        if let Some(decided) = contrast {
             self.flips.push(Flip {
                 variant: variant as u32,
-                label: decision.side(codes, logits),
-                logits: Logits::from_slice(logits),
+                label: answer.side(decision, codes),
+                logits: answer.logits(),
                 decided,
             });
         }
@@ -312,7 +392,8 @@ mod tests {
             let full = check_all(&model, &domain, rows).unwrap();
             for hint in [0, 17, 89] {
                 let hints = vec![hint; rows.len()];
-                let short = check_until_flip(&model, &domain, rows, &hints).unwrap();
+                let short =
+                    check_until_flip(&model, &domain, rows, &hints, Wanted::Logits).unwrap();
                 for (full, short) in full.iter().zip(&short) {
                     assert_eq!(full.checked.label, short.label);
                     assert_eq!(full.checked.logits, short.logits);

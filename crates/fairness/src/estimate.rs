@@ -10,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::check::check_until_flip;
+use super::check::{Wanted, check_until_flip};
 use super::domain::Domain;
 use super::statistics::clopper_pearson;
 use super::text::exchange_counts::ExchangeCounts;
@@ -142,7 +142,7 @@ pub(super) fn count_discriminatory(
                     .collect();
                 let rows = Rows::new(&codes, domain.width());
                 let hints = vec![0; rows.len()];
-                let checks = check_until_flip(model, domain, rows, &hints)?;
+                let checks = check_until_flip(model, domain, rows, &hints, Wanted::Decisions)?;
                 let flipped = checks.iter().filter(|check| !check.flips.is_empty());
                 Ok(flipped.count() as u64)
             })

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::calls::{CallCounts, tally};
-use super::check::{Checked, check_until_flip, check_variant};
+use super::check::{Checked, Wanted, check_until_flip, check_variant};
 use super::distinct::{DistinctSet, FirstFound, Markings};
 use super::pace::{ChunkRecord, Pace, RoundRecord};
 use super::pairs::{Pair, Phase};
@@ -234,8 +234,15 @@ impl<S: Strategy> Search<'_, S> {
             Asks::UntilFlip => check_until_flip,
             Asks::Expected => check_variant,
         };
-        let checks = check(self.model, self.domain, Rows::new(&codes, width), &hints)?;
-        let confirmed = self.confirm(codes.chunks_exact(width).zip(&checks))?;
+        // The logits of what is found are the reference's, which confirms it, where the model gives
+        // none.
+        let wanted = match self.reference {
+            Some(_) => Wanted::Decisions,
+            None => Wanted::Logits,
+        };
+        let rows = Rows::new(&codes, width);
+        let mut checks = check(self.model, self.domain, rows, &hints, wanted)?;
+        let confirmed = self.confirm(codes.chunks_exact(width).zip(&mut checks))?;
         let mut checks = checks.into_iter().zip(confirmed);
         let outcomes = walkers.iter().map(|walker| match walker.is_elsewhere() {
             true => checks.next(),

@@ -13,7 +13,7 @@ use probity_tensor::device::ComputeDevice;
 pub fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String>) -> Record {
     Record {
         device: Some(device.name().to_string()),
-        hardware: Some(device.hardware()),
+        hardware: Some(device.description()),
         sha256: sha256.clone(),
         ..Record::new()
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::check::{BLOCK_ROWS, Checked, Flip, check_all};
+use super::check::{BLOCK_ROWS, Checked, Flip, Logits, check_all};
 use super::distinct::Mark;
 use super::domain::Domain;
 use super::pace::Pace;
@@ -248,12 +248,9 @@ impl<S: Strategy> Search<'_, S> {
             });
             thin_out(&mut check.checked.flips);
         }
-        let confirmed = self.confirm(
-            seeds
-                .iter()
-                .map(|seed| seed.row.as_slice())
-                .zip(checks.iter().map(|check| &check.checked)),
-        )?;
+        let rows = seeds.iter().map(|seed| seed.row.as_slice());
+        let found = checks.iter_mut().map(|check| &mut check.checked);
+        let confirmed = self.confirm(rows.zip(found))?;
         if may_move {
             let mut steps: Vec<GlobalStep<'_, S::Memory>> = seeds
                 .iter_mut()
@@ -280,16 +277,18 @@ impl<S: Strategy> Search<'_, S> {
             .collect())
     }
 
-    /// Whether the reference device, where there is one, agrees on each pair.
+    /// Whether the reference device, where there is one, agrees on each pair. A pair of which the
+    /// model gave decisions alone gets its logits there.
     pub(super) fn confirm<'r>(
         &self,
-        checks: impl Iterator<Item = (&'r [i32], &'r Checked)> + Clone,
+        checks: impl Iterator<Item = (&'r [i32], &'r mut Checked)>,
     ) -> Result<Vec<bool>, ModelError> {
         let Some(reference) = self.reference else {
             return Ok(checks.map(|_| true).collect());
         };
+        let checks: Vec<(&[i32], &mut Checked)> = checks.collect();
         let mut codes = Vec::new();
-        for (row, check) in checks.clone() {
+        for (row, check) in &checks {
             if let Some(flip) = check.flips.first() {
                 codes.extend_from_slice(row);
                 self.domain
@@ -299,17 +298,20 @@ impl<S: Strategy> Search<'_, S> {
         let logits = reference.logits(Rows::new(&codes, self.domain.width()))?;
         let rows = codes.chunks_exact(self.domain.width());
         let mut sides = rows.zip(logits.chunks_exact(reference.classes()));
-        Ok(checks
-            .map(|(_, check)| match check.flips.first() {
-                None => true,
-                Some(flip) => {
-                    let pair = sides.next().zip(sides.next());
-                    let decided =
-                        pair.and_then(|(own, other)| reference.decision().contrast(own, other));
-                    decided == Some(flip.decided)
-                }
-            })
-            .collect())
+        let confirmed = checks.into_iter().map(|(_, check)| {
+            let Some(flip) = check.flips.first_mut() else {
+                return true;
+            };
+            let Some((own, other)) = sides.next().zip(sides.next()) else {
+                return false;
+            };
+            if check.logits.is_empty() {
+                check.logits = Logits::from_slice(own.1);
+                flip.logits = Logits::from_slice(other.1);
+            }
+            reference.decision().contrast(own, other) == Some(flip.decided)
+        });
+        Ok(confirmed.collect())
     }
 
     /// Counts a row of the global phase that is not discriminatory.

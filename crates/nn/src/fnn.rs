@@ -36,7 +36,7 @@ enum Evaluation {
     /// Our own kernels, on the CPU.
     Kernels(Kernels),
     /// burn, on any device.
-    Tiles(Tiles),
+    Tiles(Box<Tiles>),
 }
 
 impl Fnn {
@@ -49,7 +49,10 @@ impl Fnn {
             DeviceName::Flex => {
                 Evaluation::Kernels(Kernels::new(&network.layout, &layers, activation))
             }
-            _ => Evaluation::Tiles(Tiles::new(&layers, activation, device)),
+            _ => {
+                let tiles = Tiles::new(&network.layout, &layers, activation, device);
+                Evaluation::Tiles(Box::new(tiles))
+            }
         };
         Fnn {
             layout: network.layout.clone(),
@@ -106,10 +109,21 @@ impl Classifier for Fnn {
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         let logits = match &self.evaluation {
             Evaluation::Kernels(kernels) => kernels.logits(&self.layout, rows),
-            Evaluation::Tiles(tiles) => tiles.logits(&self.layout, rows)?,
+            Evaluation::Tiles(tiles) => tiles.logits(rows)?,
         };
         check_finite(&logits, self.classes, rows)?;
         Ok(logits)
+    }
+
+    fn decides_on_device(&self) -> bool {
+        matches!(self.evaluation, Evaluation::Tiles(_))
+    }
+
+    fn decide(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        match &self.evaluation {
+            Evaluation::Kernels(_) => self.predict(rows),
+            Evaluation::Tiles(tiles) => tiles.classes(rows),
+        }
     }
 }
 
@@ -121,7 +135,7 @@ impl Differentiable for Fnn {
     fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
         let gradients = match &self.evaluation {
             Evaluation::Kernels(kernels) => kernels.input_gradients(&self.layout, rows, cotangents),
-            Evaluation::Tiles(tiles) => tiles.input_gradients(&self.layout, rows, cotangents)?,
+            Evaluation::Tiles(tiles) => tiles.input_gradients(rows, cotangents)?,
         };
         check_finite(&gradients, self.layout.features(), rows)?;
         Ok(gradients)

@@ -183,6 +183,24 @@ pub trait Classifier: Send + Sync {
     fn decision(&self) -> &Decision {
         &Decision::Largest
     }
+
+    /// Whether [`Classifier::decide`] decides on a device, so that codes travel there and decisions
+    /// back, and no logits.
+    fn decides_on_device(&self) -> bool {
+        false
+    }
+
+    /// Returns the decision about each row, as [`Decision::decide`] numbers it: by default what the
+    /// logits say.
+    ///
+    /// # Errors
+    /// See [`Classifier::logits`].
+    fn decide(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        let logits = self.logits(rows)?;
+        let rows = rows.iter().zip(logits.chunks_exact(self.classes()));
+        let decided = rows.map(|(row, logits)| self.decision().decide(row, logits));
+        Ok(decided.collect())
+    }
 }
 
 impl<C: Classifier + ?Sized> Classifier for &C {
@@ -209,6 +227,14 @@ impl<C: Classifier + ?Sized> Classifier for &C {
     fn decision(&self) -> &Decision {
         (**self).decision()
     }
+
+    fn decides_on_device(&self) -> bool {
+        (**self).decides_on_device()
+    }
+
+    fn decide(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        (**self).decide(rows)
+    }
 }
 
 impl<C: Classifier + ?Sized> Classifier for Box<C> {
@@ -234,6 +260,14 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
 
     fn decision(&self) -> &Decision {
         (**self).decision()
+    }
+
+    fn decides_on_device(&self) -> bool {
+        (**self).decides_on_device()
+    }
+
+    fn decide(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        (**self).decide(rows)
     }
 }
 

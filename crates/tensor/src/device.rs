@@ -2,12 +2,14 @@
 //!
 //! `flex` is burn's CPU backend and the default without a GPU; `ndarray` is its predecessor,
 //! deprecated upstream, selectable while it exists. `wgpu` (burn's WGSL path) and `cuda` are
-//! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`;
-//! where the system shows no GPU, `auto` asks no driver, as it would take none in software.
+//! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`, or
+//! what its caller measures to be the fastest of those; where the system shows no GPU, `auto` asks no
+//! driver, as it would take none in software.
 //!
 //! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is not among them: its drivers in software answer
 //! a small sum, and then panic in the middle of work.
 
+use std::sync::Arc;
 #[cfg(feature = "wgpu")]
 use std::sync::OnceLock;
 
@@ -57,6 +59,8 @@ pub enum DeviceError {
 pub struct ComputeDevice {
     name: DeviceName,
     device: Device,
+    /// Why it was chosen, where it was chosen among several.
+    choice: Option<Arc<str>>,
 }
 
 impl ComputeDevice {
@@ -65,7 +69,21 @@ impl ComputeDevice {
         ComputeDevice {
             name: DeviceName::Flex,
             device: Device::flex(),
+            choice: None,
         }
+    }
+
+    /// Opens the devices that `auto` may take: the GPUs that answer, and the CPU after them.
+    pub fn candidates() -> Vec<ComputeDevice> {
+        Self::gpus().chain([Self::flex()]).collect()
+    }
+
+    /// Opens one GPU after another that answers, but for drivers in software.
+    fn gpus() -> impl Iterator<Item = ComputeDevice> {
+        let gpus = [DeviceName::Cuda, DeviceName::Wgpu].into_iter();
+        let gpus = gpus.filter(|_| has_gpu());
+        let gpus = gpus.filter_map(|gpu| Self::open(gpu).ok());
+        gpus.filter(|gpu| !gpu.is_software())
     }
 
     /// Opens the device called `name` and makes it compute something small.
@@ -74,11 +92,7 @@ impl ComputeDevice {
     /// When the backend is not built in or no device answers.
     pub fn open(name: DeviceName) -> Result<ComputeDevice, DeviceError> {
         match name {
-            DeviceName::Auto => Ok([DeviceName::Cuda, DeviceName::Wgpu]
-                .into_iter()
-                .filter(|_| has_gpu())
-                .find_map(|gpu| Self::open(gpu).ok().filter(|gpu| !gpu.is_software()))
-                .unwrap_or_else(Self::flex)),
+            DeviceName::Auto => Ok(Self::gpus().next().unwrap_or_else(Self::flex)),
             DeviceName::Flex => Ok(Self::flex()),
             #[cfg(feature = "ndarray")]
             #[allow(deprecated)] // selectable while upstream keeps it
@@ -111,6 +125,28 @@ impl ComputeDevice {
             return identity.name;
         }
         "CPU".to_owned()
+    }
+
+    /// Returns this device with the reason why it was chosen among others.
+    #[must_use]
+    pub fn chosen_because(self, reason: String) -> ComputeDevice {
+        ComputeDevice {
+            choice: Some(reason.into()),
+            ..self
+        }
+    }
+
+    /// The reason why the device was chosen, where it was chosen among several.
+    pub fn choice(&self) -> Option<&str> {
+        self.choice.as_deref()
+    }
+
+    /// Returns what the hardware calls itself, and why it was chosen, where it was.
+    pub fn description(&self) -> String {
+        match &self.choice {
+            Some(choice) => format!("{}; {choice}", self.hardware()),
+            None => self.hardware(),
+        }
     }
 
     /// Whether the device belongs to a GPU backend.
@@ -172,7 +208,13 @@ fn answering(
             .map(|_| device)
     });
     let problem = match answer {
-        Ok(Ok(device)) => return Ok(ComputeDevice { name, device }),
+        Ok(Ok(device)) => {
+            return Ok(ComputeDevice {
+                name,
+                device,
+                choice: None,
+            });
+        }
         Ok(Err(problem)) | Err(problem) => problem,
     };
     let first_line = problem.lines().next().unwrap_or_default().to_owned();

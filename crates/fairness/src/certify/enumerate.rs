@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::calls::{Calls, CountedModel};
-use crate::check::check_until_flip;
+use crate::check::{Wanted, check_until_flip};
 use crate::domain::Domain;
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -115,7 +115,8 @@ fn try_all(
 ) -> Result<Vec<Tried>, ModelError> {
     let parts = codes.par_chunks(CHUNK * width).map(|codes| {
         let rows = Rows::new(codes, width);
-        let checks = check_until_flip(model, domain, rows, &vec![0; rows.len()])?;
+        let checks =
+            check_until_flip(model, domain, rows, &vec![0; rows.len()], Wanted::Decisions)?;
         let tried = checks.iter().map(|check| match check.flips.first() {
             Some(flip) => Tried::Unfair {
                 variant: flip.variant,

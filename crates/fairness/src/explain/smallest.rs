@@ -13,7 +13,7 @@ use serde::Serialize;
 use smallvec::SmallVec;
 
 use crate::calls::{Calls, CountedModel};
-use crate::check::check_until_flip;
+use crate::check::{Wanted, check_until_flip};
 use crate::domain::Domain;
 use probity_data::schema::Attribute;
 use probity_nn::{Classifier, ModelError, Rows};
@@ -147,8 +147,13 @@ pub(crate) fn smallest(question: &Question<'_>) -> Result<Searched, ModelError> 
                 break 'all;
             }
             let hints = vec![question.hint; changes.len()];
-            let checks =
-                check_until_flip(&model, question.domain, Rows::new(&codes, width), &hints)?;
+            let checks = check_until_flip(
+                &model,
+                question.domain,
+                Rows::new(&codes, width),
+                &hints,
+                Wanted::Logits,
+            )?;
             let rows = codes.chunks_exact(width);
             for ((change, row), check) in changes.into_iter().zip(rows).zip(checks) {
                 tried += 1;

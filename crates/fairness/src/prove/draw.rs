@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::measure::{Measure, Product};
 use super::network::{Ranges, SumNetwork};
 use super::partition::Region;
-use crate::check::{Checked, check_until_flip};
+use crate::check::{Checked, Wanted, check_until_flip};
 use crate::domain::{Domain, TabularDomain};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::stream::{Purpose, Stream, stream};
@@ -139,7 +139,13 @@ impl Points<'_> {
     fn check(&self, rows: &[Vec<i32>]) -> Result<Vec<Checked>, ModelError> {
         let codes = rows.concat();
         let rows = Rows::new(&codes, self.domain.width());
-        check_until_flip(self.model, self.domain, rows, &vec![0; rows.len()])
+        check_until_flip(
+            self.model,
+            self.domain,
+            rows,
+            &vec![0; rows.len()],
+            Wanted::Logits,
+        )
     }
 }
 

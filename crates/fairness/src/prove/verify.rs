@@ -27,7 +27,7 @@ use super::relaxation::Relaxation;
 use super::run::{Proof, ProveError, ProveSpecification};
 use super::summary::{ProvedBound, bounds, proved_share, verdict};
 use crate::audit_error::AuditError;
-use crate::check::check_until_flip;
+use crate::check::{Wanted, check_until_flip};
 use crate::domain::Domain;
 use crate::modality::TableWitness;
 use crate::samples::SamplesFormat;
@@ -396,7 +396,13 @@ impl Proof {
         }
         let codes = rows.concat();
         let asked = Rows::new(&codes, self.domain.width());
-        let checks = check_until_flip(&self.fnn, &self.domain, asked, &vec![0; rows.len()])?;
+        let checks = check_until_flip(
+            &self.fnn,
+            &self.domain,
+            asked,
+            &vec![0; rows.len()],
+            Wanted::Logits,
+        )?;
         let unfair = checks
             .iter()
             .filter(|check| !check.flips.is_empty())

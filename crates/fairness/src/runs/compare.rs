@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::fastest::Searched;
 use super::watched;
 use crate::compare::{CompareSummary, Comparison};
 use crate::modality::{Modality, ModalityName, TableCase, TextCase};
@@ -26,7 +27,12 @@ impl RunKind for CompareSpecification {
         specification: Checked<Self>,
         setting: Setting<'_>,
     ) -> Result<Outcome<String>, Failure> {
-        let device = specification.predictor.device(setting.device)?;
+        let searched = Searched {
+            modality: specification.modality,
+            model: specification.model.as_deref(),
+            predictor: &specification.predictor,
+        };
+        let device = searched.device(&setting)?;
         setting.place.expect_device(device.name(), None)?;
         match specification.modality {
             ModalityName::Table => {

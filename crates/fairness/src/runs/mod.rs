@@ -4,6 +4,7 @@
 mod audit;
 mod certify;
 mod compare;
+mod fastest;
 mod groups;
 mod prove;
 mod repair;

@@ -1,11 +1,16 @@
 //! A network as burn operations in tiles of a fixed height: how devices other than the CPU answer.
 //!
-//! Shapes: features `[tile, features]`, weights `[inputs, outputs]`, logits `[tile, classes]`.
+//! Codes travel to the device, which makes features of them. Of a check only the predicted classes
+//! travel back, those of all tiles of a batch together: the device computes while the host prepares
+//! the next tile.
+//!
+//! Shapes: codes `[tile, attributes]`, features `[tile, features]`, weights `[inputs, outputs]`,
+//! logits `[tile, classes]`.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 
 use super::network::{Activation, Dense};
-use crate::encoding::InputLayout;
+use crate::encoding::{Encoding, InputLayout};
 use crate::{ModelError, Rows};
 use probity_tensor::device::ComputeDevice;
 
@@ -19,7 +24,77 @@ pub(super) struct Tiles {
     /// The number of rows in a tile.
     tile: usize,
     device: Device,
+    encoder: Encoder,
     layers: Vec<Layer>,
+}
+
+/// The way from codes to features on a device. A code that is a level's gives its indicator, any
+/// other none, as [`InputLayout::encode`] does.
+struct Encoder {
+    /// The number of attributes.
+    width: usize,
+    /// The attribute that each feature is of, `[features]`.
+    attributes: Tensor<1, Int>,
+    /// The mean of each scaled feature, and 0 for others, `[1, features]`.
+    means: Tensor<2>,
+    /// The codes of the features that are indicators, with a mark on those that are.
+    indicators: Option<Indicators>,
+}
+
+/// The features that are indicators of levels.
+struct Indicators {
+    /// The code that each feature is of; 0 for those that are no indicator, `[1, features]`.
+    codes: Tensor<2, Int>,
+    /// Whether each feature is an indicator, `[tile, features]`.
+    marks: Tensor<2, Bool>,
+}
+
+impl Encoder {
+    fn new(layout: &InputLayout, tile: usize, device: &Device) -> Encoder {
+        let features = layout.features();
+        let (mut attributes, mut means) = (Vec::with_capacity(features), Vec::new());
+        let (mut codes, mut marks) = (Vec::with_capacity(features), Vec::new());
+        for (attribute, span) in (0..).zip(layout.spans()) {
+            for code in (span.min..).take(span.features()) {
+                attributes.push(attribute);
+                let (mean, code, is_indicator) = match span.encoding {
+                    Encoding::Scaled { mean, .. } => (mean, 0, false),
+                    Encoding::OneHot | Encoding::Embedded { .. } => (0.0, code, true),
+                };
+                means.push(mean);
+                codes.push(code);
+                marks.push(is_indicator);
+            }
+        }
+        let shape = [1, features];
+        let indicators = marks.contains(&true).then(|| Indicators {
+            codes: Tensor::from_data(TensorData::new::<i32, _>(codes, shape), device),
+            marks: Tensor::<2, Bool>::from_data(TensorData::new(marks, shape), device)
+                .expand([tile, features]),
+        });
+        Encoder {
+            width: layout.spans().len(),
+            attributes: Tensor::from_data(
+                TensorData::new::<i32, _>(attributes, [features]),
+                device,
+            ),
+            means: Tensor::from_data(TensorData::new(means, shape), device),
+            indicators,
+        }
+    }
+
+    /// Computes the features of `codes`, `[tile, attributes]`.
+    fn encode(&self, codes: Tensor<2, Int>) -> Tensor<2> {
+        let codes = codes.select(1, self.attributes.clone());
+        let scaled = codes.clone().float() - self.means.clone();
+        match &self.indicators {
+            None => scaled,
+            Some(of) => {
+                let is_level = codes.equal(of.codes.clone()).float();
+                scaled.mask_where(of.marks.clone(), is_level)
+            }
+        }
+    }
 }
 
 /// The parameters of one layer on a device.
@@ -50,12 +125,22 @@ impl Layer {
     }
 }
 
+/// The number of tiles of which the results wait on a device to be read together.
+const WAITING: usize = 64;
+
 impl Tiles {
-    /// Puts `layers`, the first of which takes features, on `device`.
-    pub fn new(layers: &[Dense], activation: Activation, device: &ComputeDevice) -> Tiles {
+    /// Puts `layers`, the first of which takes the features of `layout`, on `device`.
+    pub fn new(
+        layout: &InputLayout,
+        layers: &[Dense],
+        activation: Activation,
+        device: &ComputeDevice,
+    ) -> Tiles {
+        let tile = device.tile_rows();
         Tiles {
             activation,
-            tile: device.tile_rows(),
+            tile,
+            encoder: Encoder::new(layout, tile, device.burn()),
             layers: layers
                 .iter()
                 .map(|layer| Layer::new(layer, device.burn()))
@@ -68,16 +153,29 @@ impl Tiles {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn logits(&self, layout: &InputLayout, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let mut logits = Vec::new();
-        for tile in rows.codes.chunks(self.tile * rows.width) {
-            if let Some(last) = self.forward(self.features(layout, tile)).pop() {
-                let classes = last.dims()[1];
-                let values = read(last)?;
-                logits.extend_from_slice(&values[..tile.len() / rows.width * classes]);
-            }
+    pub fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        self.of_tiles(rows, |_, codes| self.forward(self.features(codes)).pop())
+    }
+
+    /// Computes the predicted class of each of `rows`: the one with the largest logit, the first of
+    /// them on ties. No logits leave the device.
+    ///
+    /// # Errors
+    /// When the device fails, or tells that a logit is not finite; not every device does.
+    pub fn classes(&self, rows: Rows<'_>) -> Result<Vec<u32>, ModelError> {
+        let predicted = self.of_tiles(rows, |_, codes| {
+            let logits = self.forward(self.features(codes)).pop()?;
+            Some(self.predicted(logits))
+        })?;
+        let classes = self.layers.last().map_or(0, |layer| layer.bias.dims()[1]);
+        if let Some(row) = predicted
+            .iter()
+            .position(|&class| class as usize >= classes)
+        {
+            let row = rows.codes[row * rows.width..(row + 1) * rows.width].to_vec();
+            return Err(ModelError::NotFinite { row });
         }
-        Ok(logits)
+        Ok(predicted.into_iter().map(|class| class as u32).collect())
     }
 
     /// Computes ∂(cotangents · logits)/∂features of `rows`, `[rows, features]`.
@@ -86,27 +184,61 @@ impl Tiles {
     /// When the device fails.
     pub fn input_gradients(
         &self,
-        layout: &InputLayout,
         rows: Rows<'_>,
         cotangents: &[f32],
     ) -> Result<Vec<f32>, ModelError> {
-        let per_row = layout.features();
         let classes = cotangents.len().checked_div(rows.len()).unwrap_or(0);
-        let mut gradients = Vec::with_capacity(rows.len() * per_row);
-        for (tile, cotangents) in rows
-            .codes
-            .chunks(self.tile * rows.width)
-            .zip(cotangents.chunks((self.tile * classes).max(1)))
-        {
-            let values = self.forward(self.features(layout, tile));
-            let mut padded = cotangents.to_vec();
+        self.of_tiles(rows, |tile, codes| {
+            let values = self.forward(self.features(codes));
+            let begin = tile * self.tile * classes;
+            let end = (begin + self.tile * classes).min(cotangents.len());
+            let mut padded = cotangents[begin..end].to_vec();
             padded.resize(self.tile * classes, 0.0);
             let shape = [self.tile, classes];
             let cotangents = Tensor::from_data(TensorData::new(padded, shape), &self.device);
-            let gradient = read(self.backward(&values, cotangents))?;
-            gradients.extend_from_slice(&gradient[..tile.len() / rows.width * per_row]);
+            Some(self.backward(&values, cotangents))
+        })
+    }
+
+    /// Returns what `compute` gives for the tiles of `rows`, by their numbers and codes: one line
+    /// for each row.
+    fn of_tiles(
+        &self,
+        rows: Rows<'_>,
+        compute: impl Fn(usize, &[i32]) -> Option<Tensor<2>>,
+    ) -> Result<Vec<f32>, ModelError> {
+        let tiles: Vec<&[i32]> = rows.codes.chunks(self.tile * rows.width.max(1)).collect();
+        let mut values = Vec::new();
+        let mut per_row = 0;
+        for (group, tiles) in tiles.chunks(WAITING).enumerate() {
+            let numbers = group * WAITING..;
+            let computed = numbers
+                .zip(tiles)
+                .filter_map(|(tile, codes)| compute(tile, codes));
+            let computed: Vec<Tensor<2>> = computed.collect();
+            let Some(first) = computed.first() else {
+                continue;
+            };
+            per_row = first.dims()[1];
+            values.append(&mut read(Tensor::cat(computed, 0))?);
         }
-        Ok(gradients)
+        values.truncate(rows.len() * per_row);
+        Ok(values)
+    }
+
+    /// Returns the predicted class of each line of `logits`, `[tile, 1]`; where a logit is not
+    /// finite the number of classes.
+    fn predicted(&self, logits: Tensor<2>) -> Tensor<2> {
+        let [_, classes] = logits.dims();
+        let numbers: Vec<f32> = (0..classes).map(|class| class as f32).collect();
+        let numbers = Tensor::<2>::from_data(TensorData::new(numbers, [1, classes]), &self.device);
+        let is_largest = logits.clone().equal(logits.clone().max_dim(1));
+        let numbers = numbers.expand(logits.dims());
+        let first = numbers
+            .mask_fill(is_largest.bool_not(), classes as f32)
+            .min_dim(1);
+        let is_finite = logits.abs().lower_equal_elem(f32::MAX).all_dim(1);
+        first.mask_fill(is_finite.bool_not(), classes as f32)
     }
 
     /// Returns the values after each layer: hidden ones after their activation, last the logits.
@@ -137,16 +269,13 @@ impl Tiles {
         gradient
     }
 
-    /// Returns the features of a tile: at most `tile` rows, padded with zeros to exactly that
-    /// height.
-    fn features(&self, layout: &InputLayout, codes: &[i32]) -> Tensor<2> {
-        let features = layout.features();
-        let mut values = Vec::with_capacity(self.tile * features);
-        for row in codes.chunks_exact(layout.spans().len()) {
-            layout.encode(row, &mut values);
-        }
-        values.resize(self.tile * features, 0.0);
-        Tensor::from_data(TensorData::new(values, [self.tile, features]), &self.device)
+    /// Returns the features of a tile of `codes`: at most `tile` rows, padded to exactly that height.
+    fn features(&self, codes: &[i32]) -> Tensor<2> {
+        let mut padded = codes.to_vec();
+        padded.resize(self.tile * self.encoder.width, 0);
+        let shape = [self.tile, self.encoder.width];
+        let codes = Tensor::<2, Int>::from_data(TensorData::new(padded, shape), &self.device);
+        self.encoder.encode(codes)
     }
 }
 

@@ -1,8 +1,9 @@
 use rand::RngExt;
 
-use super::super::Network;
 use super::super::tiles::Tiles;
+use super::super::{Network, predicted_class};
 use super::*;
+use crate::ModelError;
 use crate::lanes::on_every_level;
 use probity_data::schema::Schema;
 use probity_run::stream::{Purpose, stream};
@@ -212,9 +213,11 @@ fn burn_computes_the_same() {
     for number in 0..30 {
         let case = Case::new(number, 150);
         let device = ComputeDevice::flex();
-        let tiles = Tiles::new(&case.layers, case.network.activation, &device);
         let layout = &case.network.layout;
-        let burns = tiles.logits(layout, case.rows()).unwrap();
+        let tiles = Tiles::new(layout, &case.layers, case.network.activation, &device);
+        let burns = tiles.logits(case.rows()).unwrap();
+        let largest: Vec<u32> = burns.chunks(case.classes).map(predicted_class).collect();
+        assert_eq!(tiles.classes(case.rows()).unwrap(), largest);
         let own = case.logits(case.rows());
         assert_eq!(own.len(), burns.len());
         for (own, burns) in own.iter().zip(burns) {
@@ -224,7 +227,7 @@ fn burn_computes_the_same() {
             );
         }
         let burns = tiles
-            .input_gradients(layout, case.rows(), &case.cotangents)
+            .input_gradients(case.rows(), &case.cotangents)
             .unwrap();
         let own = case.gradients(case.rows(), &case.cotangents);
         assert_eq!(own.len(), burns.len());
@@ -237,6 +240,40 @@ fn burn_computes_the_same() {
         };
         assert!(far <= allowed, "{number}: {far} of {}", own.len());
     }
+}
+
+/// A network of one layer whose logits are the code of its one attribute times `weights`.
+fn one_layer(weights: &[f32]) -> Tiles {
+    let schema = probity_data::builtin::schema("synthetic-census")
+        .unwrap()
+        .unwrap();
+    let attributes = &schema.attributes[..1];
+    let layout = InputLayout::new(attributes, &[Encoding::RAW]);
+    let layer = Dense {
+        inputs: 1,
+        outputs: weights.len(),
+        weight: weights.to_vec(),
+        bias: vec![0.0; weights.len()],
+    };
+    Tiles::new(&layout, &[layer], Activation::Relu, &ComputeDevice::flex())
+}
+
+#[test]
+fn a_device_decides_for_the_first_of_equal_logits_and_for_none_that_is_not_finite() {
+    let codes = [0, 1, -1, 20];
+    let rows = Rows::new(&codes, 1);
+    let tied = one_layer(&[1.0, 1.0, -2.0]).classes(rows).unwrap();
+    assert_eq!(tied, [0, 0, 2, 0]);
+    let tied = one_layer(&[-2.0, 1.0, 1.0]).classes(rows).unwrap();
+    assert_eq!(tied, [0, 1, 0, 1]);
+    let error = one_layer(&[1e38, 0.0]).classes(rows).unwrap_err();
+    assert!(matches!(error, ModelError::NotFinite { row } if row == [20]));
+    assert!(
+        one_layer(&[1.0, 2.0])
+            .classes(Rows::new(&[], 1))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
