@@ -1,6 +1,8 @@
 //! Ctrl-C: the first one asks the running work to end and print what is there; the second ends the
 //! program.
 
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,3 +54,25 @@ impl Interrupt {
         }
     }
 }
+
+/// The error of work that the user has interrupted: what is done by then is printed.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl Interrupted {
+    /// Returns this error unless the work is finished.
+    pub fn unless(is_finished: bool) -> anyhow::Result<()> {
+        match is_finished {
+            true => Ok(()),
+            false => Err(Interrupted.into()),
+        }
+    }
+}
+
+impl Display for Interrupted {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl Error for Interrupted {}

@@ -2,8 +2,10 @@
 //! data that are found.
 //!
 //! One folder a paper. Its `paper.rs` holds what is printed there and how its data sets are read;
-//! the rest runs the protocol through Probity's library crates and renders both side by side.
-//! Nothing here is part of the product.
+//! the rest runs the protocol through Probity's library crates and renders both side by side. What
+//! all papers have in common stands beside the folders: `reproduction.rs` goes through the data sets
+//! and prints what comes of it, `published.rs` finds their files, `options.rs` and `output.rs` hold
+//! arguments and tables, and `interrupt.rs` listens for Ctrl-C. Nothing here is part of the product.
 
 mod adf;
 mod interrupt;
@@ -13,6 +15,7 @@ mod options;
 mod outliers;
 mod output;
 mod published;
+mod reproduction;
 mod situations;
 mod spn;
 

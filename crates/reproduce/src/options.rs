@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 
-use crate::published::Absent;
+use crate::published::{Absent, Case};
 use probity_data::fetch::default_cache_dir;
 use probity_tensor::device::{ComputeDevice, DeviceName, use_threads};
 
@@ -41,28 +41,31 @@ pub struct Only {
 }
 
 impl Only {
-    /// Keeps those of `cases` that the user asks for; `of` names the paper or its table in the
-    /// refusal of an unknown name.
-    pub fn keep<T>(
-        &self,
-        cases: &mut Vec<T>,
-        name: impl Fn(&T) -> &str,
-        of: &str,
-    ) -> anyhow::Result<()> {
-        let known = |asked: &String| cases.iter().any(|case| name(case) == asked);
-        if let Some(other) = self.names.iter().find(|asked| !known(asked)) {
-            let mut names: Vec<&str> = cases.iter().map(name).collect();
-            names.dedup();
-            bail!(
-                "{of} has no data set '{other}'; it has {}",
-                names.join(", ")
-            );
-        }
-        if !self.names.is_empty() {
-            cases.retain(|case| self.names.iter().any(|asked| asked == name(case)));
-        }
-        Ok(())
+    /// Returns those of `cases` that the user asks for; `whole` names the paper or its table in
+    /// the refusal of an unknown name.
+    pub fn choose<P: Copy>(&self, cases: &[Case<P>], whole: &str) -> anyhow::Result<Vec<Case<P>>> {
+        chosen(&self.names, cases, |case| case.name, (whole, "data set"))
     }
+}
+
+/// Returns those of `known` whose name is `asked` for; all of them unless names are.
+///
+/// # Errors
+/// When a name is none of theirs: `whole` has no such `part`.
+pub fn chosen<T: Copy>(
+    asked: &[String],
+    known: &[T],
+    name: impl Fn(&T) -> &'static str,
+    (whole, part): (&str, &str),
+) -> anyhow::Result<Vec<T>> {
+    let mut names: Vec<&str> = known.iter().map(&name).collect();
+    names.dedup();
+    if let Some(other) = asked.iter().find(|asked| !names.contains(&asked.as_str())) {
+        let names = names.join(", ");
+        bail!("{whole} has no {part} '{other}'; it has {names}");
+    }
+    let is_asked = |item: &&T| asked.is_empty() || asked.iter().any(|asked| asked == name(item));
+    Ok(known.iter().filter(is_asked).copied().collect())
 }
 
 /// A line for [`not_found`] on a data set that is absent.

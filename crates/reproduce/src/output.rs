@@ -65,11 +65,12 @@ impl Output {
     }
 }
 
-/// Renders a Markdown table; columns after the first are right-aligned.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+/// Renders a Markdown table with the header `first | second | third`; columns after the first are
+/// right-aligned.
+pub fn table(header: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(header.to_vec());
+    table.set_header(header.split(" | ").collect::<Vec<&str>>());
     for row in rows {
         table.add_row(row.iter().enumerate().map(|(column, text)| {
             Cell::new(text).set_alignment(match column {

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
-use super::tables::paper::DataSet;
 use super::texts::paper::ATTRIBUTES;
-use crate::options::{DataFolders, Hardware};
+use crate::options::{DataFolders, Hardware, chosen};
+use crate::published::Case;
+use crate::reproduction::{Asked, Reproduction};
 use probity_nn::recurrent::network::CellKind;
 
 /// The title of the paper and where it was published.
-pub const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
+const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
 
 /// Reads a kind of cell from its name.
 fn cell(name: &str) -> Result<CellKind, &'static str> {
@@ -112,44 +113,34 @@ impl AdfTable {
 }
 
 impl AdfArgs {
-    /// The data sets that the user asks for; all of them unless the user names some.
-    pub fn data_sets(&self) -> anyhow::Result<Vec<DataSet>> {
-        let known = DataSet::ALL.map(DataSet::name);
-        if let Some(other) = self
-            .only
-            .iter()
-            .find(|name| !known.contains(&name.as_str()))
-        {
-            bail!(
-                "the paper has no data set '{other}'; it has {}",
-                known.join(", ")
-            );
+    /// Starts the table that the user asks for.
+    pub fn reproduction<H: Serialize, R: Serialize>(&self, heading: H) -> Reproduction<H, R> {
+        Reproduction::new("reproduce adf", PAPER, heading, &self.data)
+    }
+
+    /// What stands before the rows of every table.
+    pub fn asked(&self) -> Asked<String> {
+        Asked {
+            table: self.table.name(),
+            seed: self.seed,
+            repeats: Some(self.repeats),
         }
-        let is_wanted =
-            |data: &DataSet| self.only.is_empty() || self.only.iter().any(|n| n == data.name());
-        Ok(DataSet::ALL.into_iter().filter(is_wanted).collect())
+    }
+
+    /// The data sets that the user asks for; all of them unless the user names some.
+    pub fn data_sets<P: Copy>(&self, cases: &[Case<P>]) -> anyhow::Result<Vec<Case<P>>> {
+        let whole = ("the paper", "data set");
+        chosen(&self.only, cases, |case| case.name, whole)
     }
 
     /// The positions in [`ATTRIBUTES`] of the attributes that the user asks for.
     pub fn attributes(&self) -> anyhow::Result<Vec<usize>> {
-        if let Some(other) = self
-            .only
-            .iter()
-            .find(|name| !ATTRIBUTES.contains(&name.as_str()))
-        {
-            bail!(
-                "the paper has no attribute '{other}'; it has {}",
-                ATTRIBUTES.join(", ")
-            );
-        }
-        let all = 0..ATTRIBUTES.len();
-        let wanted = |&place: &usize| {
-            self.only.is_empty() || self.only.iter().any(|name| name == ATTRIBUTES[place])
-        };
+        let all: Vec<usize> = (0..ATTRIBUTES.len()).collect();
+        let whole = ("the paper", "attribute");
+        let mut asked = chosen(&self.only, &all, |&place| ATTRIBUTES[place], whole)?;
         // Table IX is about race alone.
-        let of_table =
-            |&place: &usize| self.table != AdfTable::Validity || ATTRIBUTES[place] == "race";
-        Ok(all.filter(wanted).filter(of_table).collect())
+        asked.retain(|&place| self.table != AdfTable::Validity || ATTRIBUTES[place] == "race");
+        Ok(asked)
     }
 
     /// The number of local trials from each start.

@@ -12,44 +12,39 @@ use anyhow::ensure;
 pub use args::AdfArgs;
 
 use crate::output::Output;
-use args::AdfTable;
+use args::AdfTable::{
+    Effectiveness, Global, InTime, Repair, TextRepair, TextRepairByStrategy, TextSeconds, Validity,
+};
 
 /// Runs `probity-reproduce adf`.
 pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
-    let name = args.table.name();
+    let (table, name) = (args.table, args.table.name());
     ensure!(
-        args.time.is_none() || args.table == AdfTable::InTime,
+        args.time.is_none() || table == InTime,
         "--time is the budget of table V; table {name} has none"
     );
+    let why = match table {
+        Global => "it is about the global phase alone",
+        _ => "its searches go on until their time is over",
+    };
     ensure!(
-        args.local.is_none() || !matches!(args.table, AdfTable::Global | AdfTable::InTime),
-        "--local has no use in table {name}: {}",
-        match args.table {
-            AdfTable::Global => "it is about the global phase alone",
-            _ => "its searches go on until their time is over",
-        }
+        args.local.is_none() || !matches!(table, Global | InTime),
+        "--local has no use in table {name}: {why}"
     );
-    let is_text_repair = matches!(
-        args.table,
-        AdfTable::TextRepair | AdfTable::TextRepairByStrategy
-    );
+    let is_text_repair = matches!(table, TextRepair | TextRepairByStrategy);
     ensure!(
         args.max_found.is_none() || is_text_repair,
         "--max-found is of tables XIII and XIV; table {name} has its own end"
     );
-    let is_of_texts = is_text_repair
-        || matches!(
-            args.table,
-            AdfTable::Effectiveness | AdfTable::Validity | AdfTable::TextSeconds
-        );
+    let is_of_texts = is_text_repair || matches!(table, Effectiveness | Validity | TextSeconds);
     ensure!(
         is_of_texts || args.models.is_empty(),
         "--models chooses networks for texts; table {name} is about tables"
     );
-    match (is_of_texts, is_text_repair, args.table) {
-        (_, true, _) => text_repair::run(args, output),
-        (true, _, _) => texts::run(args, output),
-        (_, _, AdfTable::Repair) => repair::run(args, output),
+    match table {
+        Repair => repair::run(args, output),
+        _ if is_text_repair => text_repair::run(args, output),
+        _ if is_of_texts => texts::run(args, output),
         _ => tables::run(args, output),
     }
 }

@@ -6,10 +6,12 @@ mod paper;
 use clap::Args;
 use serde::Serialize;
 
-use crate::interrupt::Interrupt;
-use crate::options::{DataFolders, Only, Threads, missing, not_found};
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::options::{DataFolders, Only, Threads};
 use crate::output::{Output, table};
-use paper::{PaperCase, PaperFigures, Printed, paper_cases};
+use crate::published::Printed;
+use crate::reproduction::{Asked, Reproduction};
+use paper::{CASES, PaperCase, PaperRow};
 use probity_unlearning::kmeans::benchmark::{AlgorithmFigures, BenchmarkOptions, Labelled};
 use probity_unlearning::kmeans::comparison::{
     BaselineFigures, Comparison, ComparisonProgress, compare,
@@ -17,6 +19,9 @@ use probity_unlearning::kmeans::comparison::{
 use probity_unlearning::kmeans::{Algorithm, Points, Tree};
 use probity_unlearning::spread::Spread;
 
+const PAPER: &str = "Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning. NeurIPS 2019";
+/// The number of decimals of the figures.
+const DECIMALS: usize = 3;
 /// The number of iterations of every training, as in the paper.
 const ITERATIONS: usize = 10;
 /// The template of the progress bar.
@@ -59,61 +64,34 @@ pub struct KMeansArgs {
 }
 
 #[derive(Serialize)]
-struct ReproduceSummary {
-    schema_version: u32,
-    command: &'static str,
-    paper: &'static str,
-    table: u8,
-    seed: u64,
-    finished: bool,
-    rows: Vec<ReproducedRow>,
-    not_found: Vec<String>,
-}
-
-#[derive(Serialize)]
 struct ReproducedRow {
     data_set: &'static str,
     rows: usize,
     columns: usize,
     clusters: usize,
-    paper: [PaperFigures; 3],
+    paper: PaperRow,
     ours: Comparison,
 }
 
 /// Runs `probity-reproduce kmeans`.
 pub fn run(args: &KMeansArgs, output: &Output) -> anyhow::Result<()> {
     args.threads.apply()?;
-    let mut cases = paper_cases();
-    args.only.keep(&mut cases, |case| case.name, "the paper")?;
-    let folders = args.data.folders();
+    let cases = args.only.choose(&CASES, "the paper")?;
     let interrupt = Interrupt::listen()?;
-    let mut summary = ReproduceSummary {
-        schema_version: 1,
-        command: "reproduce kmeans",
-        paper: "Ginart, Guan, Valiant, Zou: Making AI Forget You: Data Deletion in Machine Learning. NeurIPS 2019",
+    let asked = Asked {
         table: args.table,
         seed: args.seed,
-        finished: true,
-        rows: Vec::new(),
-        not_found: Vec::new(),
+        repeats: None,
     };
-    for case in &cases {
-        match case.find(&folders) {
-            Err(absent) => summary.not_found.push(missing(case.name, absent)),
-            Ok(files) => {
-                let (points, labels) = case.read(&files, args.seed)?;
-                let row = args.reproduce(case, points, &labels, &interrupt, output)?;
-                summary.finished &= row.ours.finished;
-                summary.rows.push(row);
-                if !summary.finished {
-                    break;
-                }
-            }
-        }
-    }
-    let mut text = render(&summary);
-    text.push_str(&not_found(&summary.not_found, &folders));
-    output.result(&summary, &text)
+    let mut found = Reproduction::new("reproduce kmeans", PAPER, asked, &args.data);
+    found.over(&cases, |case, files, rows| {
+        let (points, labels) = case.read(files, args.seed)?;
+        let row = args.reproduce(case, points, &labels, &interrupt, output)?;
+        let finished = row.ours.finished;
+        rows.push(row);
+        Interrupted::unless(finished)
+    })?;
+    found.print(render(&found), output)
 }
 
 impl KMeansArgs {
@@ -127,14 +105,14 @@ impl KMeansArgs {
     ) -> anyhow::Result<ReproducedRow> {
         let algorithms = [
             Algorithm::Quantized {
-                epsilon: case.epsilon,
+                epsilon: case.paper.epsilon,
                 gamma: GAMMA,
             },
             Algorithm::DivideConquer {
-                tree: Tree::flat(case.leaves)?,
+                tree: Tree::flat(case.paper.leaves)?,
             },
         ];
-        let clusters = case.shape[2];
+        let clusters = case.paper.shape[2];
         let options = BenchmarkOptions {
             clusters,
             iterations: ITERATIONS,
@@ -181,7 +159,7 @@ impl KMeansArgs {
 /// The figure that a table is about: its title, and where the paper, we and the baseline have it.
 struct Figure {
     title: &'static str,
-    paper: fn(&PaperFigures) -> Printed,
+    paper: fn(&PaperRow) -> [Printed; 3],
     ours: fn(&AlgorithmFigures) -> Option<Spread>,
     baseline: fn(&BaselineFigures) -> Option<Spread>,
 }
@@ -199,6 +177,7 @@ macro_rules! figure {
     };
 }
 
+/// The figures of Tables 1 to 4.
 const FIGURES: [Figure; 4] = [
     figure!(
         loss_ratio,
@@ -209,64 +188,50 @@ const FIGURES: [Figure; 4] = [
     figure!(seconds, "seconds of one training and all deletions"),
 ];
 
-/// The number of decimals of the figures.
-const DECIMALS: usize = 3;
+/// Writes a mean ± standard deviation with this many decimals.
+fn spread(spread: Option<Spread>, decimals: usize) -> String {
+    spread.map_or_else(|| "-".to_owned(), |spread| spread.shown(decimals))
+}
 
-fn render(summary: &ReproduceSummary) -> String {
-    let figure = &FIGURES[usize::from(summary.table) - 1];
-    let beside = |paper: Printed, ours: Option<Spread>| {
-        let paper = Spread {
-            mean: paper.0,
-            sd: Some(paper.1),
-        };
-        let [paper, ours] = [Some(paper), ours].map(|figure| spread(figure, DECIMALS));
-        format!("{paper} / {ours}")
-    };
-    let speeds = summary.table == 4;
-    let mut rows = Vec::new();
-    for row in &summary.rows {
-        let deletions = row.ours.algorithms.first().map_or(0, deletions_of);
-        let baselines = row.ours.baseline_figures(deletions);
-        let mut cells = vec![
-            row.data_set.to_owned(),
-            beside((figure.paper)(&row.paper[0]), (figure.baseline)(&baselines)),
-        ];
-        for (paper, ours) in row.paper[1..].iter().zip(&row.ours.algorithms) {
-            cells.push(beside((figure.paper)(paper), (figure.ours)(ours)));
-            if speeds {
-                cells.push(format!(
-                    "{:.1} / {}",
-                    paper.speedup,
-                    spread(ours.speedup, 1)
-                ));
-            }
+/// Writes the paper's figure beside ours.
+fn beside((mean, sd): Printed, ours: Option<Spread>) -> String {
+    let paper = Spread { mean, sd: Some(sd) };
+    format!("{} / {}", paper.shown(DECIMALS), spread(ours, DECIMALS))
+}
+
+/// The cells of a row: the figures of k-means and of each algorithm, with speed-ups if `speeds`.
+fn cells(row: &ReproducedRow, figure: &Figure, speeds: bool) -> Vec<String> {
+    let [k_means, algorithms @ ..] = (figure.paper)(&row.paper);
+    let deletions = row.ours.algorithms.first().map_or(0, deletions_of);
+    let baseline = (figure.baseline)(&row.ours.baseline_figures(deletions));
+    let mut cells = vec![row.data_set.to_owned(), beside(k_means, baseline)];
+    let paper = algorithms.into_iter().zip(row.paper.speedup);
+    for ((figures, speedup), ours) in paper.zip(&row.ours.algorithms) {
+        cells.push(beside(figures, (figure.ours)(ours)));
+        if speeds {
+            cells.push(format!("{speedup:.1} / {}", spread(ours.speedup, 1)));
         }
-        rows.push(cells);
     }
-    let header: &[&str] = if speeds {
-        &[
-            "data",
-            "k-means",
-            "Q-k-means",
-            "speed-up",
-            "DC-k-means",
-            "speed-up",
-        ]
-    } else {
-        &["data", "k-means", "Q-k-means", "DC-k-means"]
+    cells
+}
+
+fn render(found: &Reproduction<Asked<u8>, ReproducedRow>) -> String {
+    let number = found.heading.table;
+    let figure = &FIGURES[usize::from(number) - 1];
+    let speeds = number == 4;
+    let header = match speeds {
+        true => "data | k-means | Q-k-means | speed-up | DC-k-means | speed-up",
+        false => "data | k-means | Q-k-means | DC-k-means",
     };
+    let rows = found.rows.iter().map(|row| cells(row, figure, speeds));
     let mut text = format!(
-        "Table {} of {}: {}. Paper / ours:\n",
-        summary.table, summary.paper, figure.title
+        "Table {number} of {}: {}. Paper / ours:\n",
+        found.paper, figure.title
     );
-    text.push_str(&table(header, &rows));
-    for row in &summary.rows {
-        let names: Vec<&str> = row
-            .ours
-            .algorithms
-            .iter()
-            .map(|a| a.algorithm.as_str())
-            .collect();
+    text.push_str(&table(header, rows));
+    for row in &found.rows {
+        let algorithms = row.ours.algorithms.iter();
+        let names: Vec<&str> = algorithms.map(|ours| ours.algorithm.as_str()).collect();
         text.push_str(&format!(
             "{}: {} x {}, {} clusters; {}.\n",
             row.data_set,
@@ -279,27 +244,20 @@ fn render(summary: &ReproduceSummary) -> String {
             .ours
             .algorithms
             .iter()
-            .any(|figures| figures.exact == Some(false))
+            .any(|ours| ours.exact == Some(false))
         {
             text.push_str("NOT EXACT: a model differed from a retraining after its deletions; please report this.\n");
         }
     }
-    if summary.rows.iter().any(|row| row.data_set == "gaussian") {
+    if found.rows.iter().any(|row| row.data_set == "gaussian") {
         text.push_str(
             "gaussian: a mixture of ours; the paper does not say how its own was drawn.\n",
         );
     }
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was measured by then.\n");
-    }
     text
 }
 
-/// Writes a mean ± standard deviation with this many decimals.
-fn spread(spread: Option<Spread>, decimals: usize) -> String {
-    spread.map_or_else(|| "-".to_owned(), |spread| spread.shown(decimals))
-}
-
+/// The number of deletions that were made.
 fn deletions_of(figures: &AlgorithmFigures) -> usize {
     let last = figures
         .replicates

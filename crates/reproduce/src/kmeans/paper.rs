@@ -14,267 +14,132 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::published::{Absent, find};
+use crate::published::{Case, Printed, Source};
 use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_unlearning::kmeans::Points;
 use probity_unlearning::kmeans::dataset::{Dataset, DatasetError, read_dataset};
 use probity_unlearning::kmeans::mixture::mixture;
 
-/// A mean and a standard deviation, as the paper prints them.
-pub type Printed = (f64, f64);
-
-/// The figures that the paper reports for one algorithm on one data set.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PaperFigures {
-    /// The loss ratio (Table 1).
-    pub loss_ratio: Printed,
-    /// The silhouette coefficient (Table 2).
-    pub silhouette: Printed,
-    /// The normalized mutual information (Table 3).
-    pub nmi: Printed,
-    /// The seconds of one training and 1,000 deletions (Table 4).
-    pub seconds: Printed,
-    /// The speed-up (Table 4).
-    pub speedup: f64,
-}
-
 /// A data set of the paper, with the paper's figures.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaperCase {
-    /// The name of the data set, in lower case.
-    pub name: &'static str,
+pub type PaperCase = Case<PaperRow>;
+
+/// What the paper says of a data set. Figures are those of k-means, Q-k-means and DC-k-means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PaperRow {
     /// The numbers of rows, columns and clusters.
+    #[serde(skip)]
     pub shape: [usize; 3],
-    /// The paper's figures of k-means, Q-k-means and DC-k-means.
-    pub paper: [PaperFigures; 3],
     /// The width of the lattice of our quantized k-means.
+    #[serde(skip)]
     pub epsilon: f64,
     /// The number of leaves of the tree of our DC-k-means: 2 to the rounded log₂ of rows^0.3.
+    #[serde(skip)]
     pub leaves: u64,
-    source: Source,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Source {
-    Files(&'static [&'static str]),
-    Drawn,
-    NotOffered,
-}
-
-const fn figures(
-    loss_ratio: Printed,
-    silhouette: Printed,
-    nmi: Printed,
-    seconds: Printed,
-    speedup: f64,
-) -> PaperFigures {
-    PaperFigures {
-        loss_ratio,
-        silhouette,
-        nmi,
-        seconds,
-        speedup,
-    }
+    /// The loss ratios (Table 1).
+    pub loss_ratio: [Printed; 3],
+    /// The silhouette coefficients (Table 2).
+    pub silhouette: [Printed; 3],
+    /// The normalized mutual information (Table 3).
+    pub nmi: [Printed; 3],
+    /// The seconds of one training and 1,000 deletions (Table 4).
+    pub seconds: [Printed; 3],
+    /// The speed-ups of Q-k-means and DC-k-means (Table 4).
+    pub speedup: [f64; 2],
 }
 
 /// The data sets in the order of Table 4. Table 2 prints the name Gaussian twice; its third row is
 /// MNIST.
-pub fn paper_cases() -> Vec<PaperCase> {
-    vec![
-        PaperCase {
-            name: "celltype",
+pub const CASES: [PaperCase; 6] = [
+    Case {
+        name: "celltype",
+        source: Source::NotOffered,
+        paper: PaperRow {
             shape: [12_009, 10, 4],
-            paper: [
-                figures((1.0, 0.0), (0.384, 0.001), (0.36, 0.0), (4.241, 0.248), 1.0),
-                figures(
-                    (1.158, 0.099),
-                    (0.367, 0.048),
-                    (0.336, 0.032),
-                    (0.026, 0.011),
-                    163.286,
-                ),
-                figures(
-                    (1.439, 0.157),
-                    (0.422, 0.057),
-                    (0.294, 0.067),
-                    (0.272, 0.007),
-                    15.6,
-                ),
-            ],
             epsilon: 0.0625,
             leaves: 16,
-            source: Source::NotOffered,
+            loss_ratio: [(1.0, 0.0), (1.158, 0.099), (1.439, 0.157)],
+            silhouette: [(0.384, 0.001), (0.367, 0.048), (0.422, 0.057)],
+            nmi: [(0.36, 0.0), (0.336, 0.032), (0.294, 0.067)],
+            seconds: [(4.241, 0.248), (0.026, 0.011), (0.272, 0.007)],
+            speedup: [163.286, 15.6],
         },
-        PaperCase {
-            name: "covtype",
+    },
+    Case {
+        name: "covtype",
+        source: Source::Files(&["covtype/covtype_15120.csv"]),
+        paper: PaperRow {
             shape: [15_120, 52, 7],
-            paper: [
-                figures(
-                    (1.0, 0.029),
-                    (0.238, 0.027),
-                    (0.311, 0.009),
-                    (6.114, 0.216),
-                    1.0,
-                ),
-                figures(
-                    (1.033, 0.017),
-                    (0.203, 0.026),
-                    (0.332, 0.024),
-                    (0.454, 0.276),
-                    13.464,
-                ),
-                figures(
-                    (1.017, 0.031),
-                    (0.222, 0.017),
-                    (0.335, 0.02),
-                    (0.469, 0.021),
-                    13.048,
-                ),
-            ],
             epsilon: 0.0625,
             leaves: 16,
-            source: Source::Files(&["covtype/covtype_15120.csv"]),
+            loss_ratio: [(1.0, 0.029), (1.033, 0.017), (1.017, 0.031)],
+            silhouette: [(0.238, 0.027), (0.203, 0.026), (0.222, 0.017)],
+            nmi: [(0.311, 0.009), (0.332, 0.024), (0.335, 0.02)],
+            seconds: [(6.114, 0.216), (0.454, 0.276), (0.469, 0.021)],
+            speedup: [13.464, 13.048],
         },
-        PaperCase {
-            name: "mnist",
+    },
+    Case {
+        name: "mnist",
+        source: Source::Files(&[
+            "mnist/train-images-idx3-ubyte",
+            "mnist/train-labels-idx1-ubyte",
+        ]),
+        paper: PaperRow {
             shape: [60_000, 784, 10],
-            paper: [
-                figures(
-                    (1.0, 0.002),
-                    (0.036, 0.002),
-                    (0.494, 0.006),
-                    (65.038, 1.528),
-                    1.0,
-                ),
-                figures(
-                    (1.11, 0.004),
-                    (0.031, 0.002),
-                    (0.459, 0.011),
-                    (29.386, 0.728),
-                    2.213,
-                ),
-                figures(
-                    (1.014, 0.003),
-                    (0.035, 0.001),
-                    (0.494, 0.004),
-                    (2.562, 0.056),
-                    25.381,
-                ),
-            ],
             epsilon: 0.25,
             leaves: 32,
-            source: Source::Files(&[
-                "mnist/train-images-idx3-ubyte",
-                "mnist/train-labels-idx1-ubyte",
-            ]),
+            loss_ratio: [(1.0, 0.002), (1.11, 0.004), (1.014, 0.003)],
+            silhouette: [(0.036, 0.002), (0.031, 0.002), (0.035, 0.001)],
+            nmi: [(0.494, 0.006), (0.459, 0.011), (0.494, 0.004)],
+            seconds: [(65.038, 1.528), (29.386, 0.728), (2.562, 0.056)],
+            speedup: [2.213, 25.381],
         },
-        PaperCase {
-            name: "postures",
+    },
+    Case {
+        name: "postures",
+        source: Source::NotOffered,
+        paper: PaperRow {
             shape: [74_975, 15, 5],
-            paper: [
-                figures(
-                    (1.0, 0.004),
-                    (0.107, 0.003),
-                    (0.163, 0.018),
-                    (26.616, 1.222),
-                    1.0,
-                ),
-                figures(
-                    (1.014, 0.015),
-                    (0.107, 0.004),
-                    (0.169, 0.012),
-                    (0.413, 0.305),
-                    64.441,
-                ),
-                figures(
-                    (1.034, 0.017),
-                    (0.109, 0.005),
-                    (0.173, 0.011),
-                    (1.17, 0.398),
-                    22.757,
-                ),
-            ],
             epsilon: 0.0625,
             leaves: 32,
-            source: Source::NotOffered,
+            loss_ratio: [(1.0, 0.004), (1.014, 0.015), (1.034, 0.017)],
+            silhouette: [(0.107, 0.003), (0.107, 0.004), (0.109, 0.005)],
+            nmi: [(0.163, 0.018), (0.169, 0.012), (0.173, 0.011)],
+            seconds: [(26.616, 1.222), (0.413, 0.305), (1.17, 0.398)],
+            speedup: [64.441, 22.757],
         },
-        PaperCase {
-            name: "gaussian",
+    },
+    Case {
+        name: "gaussian",
+        source: Source::Drawn,
+        paper: PaperRow {
             shape: [100_000, 25, 5],
-            paper: [
-                figures(
-                    (1.0, 0.014),
-                    (0.066, 0.007),
-                    (0.319, 0.024),
-                    (206.631, 67.285),
-                    1.0,
-                ),
-                figures(
-                    (1.019, 0.019),
-                    (0.053, 0.003),
-                    (0.245, 0.024),
-                    (0.393, 0.104),
-                    525.63,
-                ),
-                figures(
-                    (1.003, 0.014),
-                    (0.071, 0.004),
-                    (0.318, 0.024),
-                    (5.992, 0.269),
-                    34.483,
-                ),
-            ],
             epsilon: 0.046875,
             leaves: 32,
-            source: Source::Drawn,
+            loss_ratio: [(1.0, 0.014), (1.019, 0.019), (1.003, 0.014)],
+            silhouette: [(0.066, 0.007), (0.053, 0.003), (0.071, 0.004)],
+            nmi: [(0.319, 0.024), (0.245, 0.024), (0.318, 0.024)],
+            seconds: [(206.631, 67.285), (0.393, 0.104), (5.992, 0.269)],
+            speedup: [525.63, 34.483],
         },
-        PaperCase {
-            name: "botnet",
+    },
+    Case {
+        name: "botnet",
+        source: Source::NotOffered,
+        paper: PaperRow {
             shape: [1_018_298, 115, 11],
-            paper: [
-                figures(
-                    (1.0, 0.126),
-                    (0.583, 0.042),
-                    (0.708, 0.048),
-                    (607.784, 64.687),
-                    1.0,
-                ),
-                figures(
-                    (1.018, 0.014),
-                    (0.639, 0.028),
-                    (0.73, 0.015),
-                    (1.04, 0.368),
-                    584.416,
-                ),
-                figures(
-                    (1.118, 0.102),
-                    (0.627, 0.046),
-                    (0.705, 0.039),
-                    (8.568, 0.652),
-                    70.939,
-                ),
-            ],
             epsilon: 0.0625,
             leaves: 64,
-            source: Source::NotOffered,
+            loss_ratio: [(1.0, 0.126), (1.018, 0.014), (1.118, 0.102)],
+            silhouette: [(0.583, 0.042), (0.639, 0.028), (0.627, 0.046)],
+            nmi: [(0.708, 0.048), (0.73, 0.015), (0.705, 0.039)],
+            seconds: [(607.784, 64.687), (1.04, 0.368), (8.568, 0.652)],
+            speedup: [584.416, 70.939],
         },
-    ]
-}
+    },
+];
 
 impl PaperCase {
-    /// Finds the files of the data set, plain or compressed, in the first of `folders` that has
-    /// them all; a data set that is drawn at random needs none.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub fn find(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
-        match self.source {
-            Source::Drawn => Ok(Vec::new()),
-            Source::NotOffered => Err(Absent::NotOffered),
-            Source::Files(names) => find(names, folders),
-        }
-    }
-
     /// Reads or draws the rows, with the number of the class of each.
     ///
     /// # Errors
@@ -288,7 +153,7 @@ impl PaperCase {
                 Ok(numbered(read_dataset(files, &options)?))
             }
             _ => {
-                let [rows, columns, clusters] = self.shape;
+                let [rows, columns, clusters] = self.paper.shape;
                 let (points, labels) =
                     mixture(rows, columns, clusters, seed).map_err(|source| {
                         DatasetError::Points {
@@ -355,17 +220,14 @@ mod tests {
 
     #[test]
     fn speedups_are_the_quotients_of_the_seconds() {
-        for case in paper_cases() {
-            for algorithm in case.paper {
-                let quotient = case.paper[0].seconds.0 / algorithm.seconds.0;
-                assert!(
-                    (quotient / algorithm.speedup - 1.0).abs() < 0.02,
-                    "{}",
-                    case.name
-                );
+        for case in CASES {
+            let [baseline, others @ ..] = case.paper.seconds;
+            for (seconds, speedup) in others.iter().zip(case.paper.speedup) {
+                let quotient = baseline.0 / seconds.0;
+                assert!((quotient / speedup - 1.0).abs() < 0.02, "{}", case.name);
             }
-            let exponent = (case.shape[0] as f64).powf(0.3).log2().round() as u32;
-            assert_eq!(case.leaves, 1 << exponent, "{}", case.name);
+            let exponent = (case.paper.shape[0] as f64).powf(0.3).log2().round() as u32;
+            assert_eq!(case.paper.leaves, 1 << exponent, "{}", case.name);
         }
     }
 }

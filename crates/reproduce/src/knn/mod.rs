@@ -10,16 +10,19 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::interrupt::Interrupt;
-use crate::options::{DataFolders, Hardware, Only, missing, not_found};
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::options::{DataFolders, Hardware, Only};
 use crate::output::{Output, count, table};
-use paper::{PaperCase, PaperFigures, paper_table};
+use crate::reproduction::{Asked, Reproduction};
+use paper::{MNIST_INPUTS, PaperCase, PaperFigures, paper_table};
 use probity_knn::run::{
     Effort, Learning, RobustnessFigures, RobustnessProgress, decide_all, learn_once,
 };
 use probity_knn::{Candidates, Method, Metric};
 use probity_tensor::device::ComputeDevice;
 
+const PAPER: &str =
+    "Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN. ISSTA 2023";
 /// The template of the progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
@@ -60,18 +63,6 @@ pub struct KnnArgs {
 }
 
 #[derive(Serialize)]
-struct ReproduceSummary {
-    schema_version: u32,
-    command: &'static str,
-    paper: &'static str,
-    table: u8,
-    seed: u64,
-    finished: bool,
-    rows: Vec<ReproducedRow>,
-    not_found: Vec<String>,
-}
-
-#[derive(Serialize)]
 struct ReproducedRow {
     data_set: &'static str,
     poison: usize,
@@ -84,36 +75,21 @@ struct ReproducedRow {
 /// Runs `probity-reproduce knn`.
 pub fn run(args: &KnnArgs, output: &Output) -> anyhow::Result<()> {
     let device = args.hardware.open()?;
-    let mut cases = paper_table(args.table);
-    let table = format!("table {}", args.table);
-    args.only.keep(&mut cases, |case| case.name, &table)?;
-    let folders = args.data.folders();
+    let whole = format!("table {}", args.table);
+    let cases = args.only.choose(&paper_table(args.table), &whole)?;
     let interrupt = Interrupt::listen()?;
-    let mut summary = ReproduceSummary {
-        schema_version: 1,
-        command: "reproduce knn",
-        paper: "Li, Wang, Wang: Systematic Testing of the Data-Poisoning Robustness of KNN. ISSTA 2023",
+    let asked = Asked {
         table: args.table,
         seed: args.seed,
-        finished: true,
-        rows: Vec::new(),
-        not_found: Vec::new(),
+        repeats: None,
     };
-    for case in &cases {
-        match case.find(&folders) {
-            Err(absent) => summary.not_found.push(missing(case.name, absent)),
-            Ok(files) => {
-                let (row, finished) = args.reproduce(case, &files, &device, &interrupt, output)?;
-                summary.rows.push(row);
-                if !finished {
-                    summary.finished = false;
-                    break;
-                }
-            }
-        }
-    }
-    let text = render(&summary, &folders);
-    output.result(&summary, &text)
+    let mut found = Reproduction::new("reproduce knn", PAPER, asked, &args.data);
+    found.over(&cases, |case, files, rows| {
+        let (row, finished) = args.reproduce(case, files, &device, &interrupt, output)?;
+        rows.push(row);
+        Interrupted::unless(finished)
+    })?;
+    found.print(render(&found), output)
 }
 
 impl KnnArgs {
@@ -133,8 +109,9 @@ impl KnnArgs {
             metric: Metric::Euclidean,
             seed: self.seed,
         };
-        let setup = learning.check(inputs.training.clone(), case.poison)?;
-        let wanted = self.inputs.map(|inputs| inputs as usize).or(case.inputs);
+        let setup = learning.check(inputs.training.clone(), case.paper.poison)?;
+        let default = (case.name == "mnist").then_some(MNIST_INPUTS);
+        let wanted = self.inputs.map(|inputs| inputs as usize).or(default);
         let drawn = inputs.drawn(wanted, self.seed);
         let effort = Effort {
             method: self.method,
@@ -159,10 +136,10 @@ impl KnnArgs {
         bar.finish_and_clear();
         let row = ReproducedRow {
             data_set: case.name,
-            poison: case.poison,
+            poison: case.paper.poison,
             training_rows: inputs.training.rows(),
             mutated_rows,
-            paper: case.paper,
+            paper: case.paper.figures,
             ours,
         };
         Ok((row, finished))
@@ -187,64 +164,42 @@ fn show(bar: &ProgressBar, progress: RobustnessProgress) {
     }
 }
 
-fn render(summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
+fn render(found: &Reproduction<Asked<u8>, ReproducedRow>) -> String {
     let beside = |paper: f64, ours: u64, inputs: u64| {
         let ours = 100.0 * ours as f64 / inputs.max(1) as f64;
         format!("{paper:.1} / {ours:.1}")
     };
-    let rows: Vec<Vec<String>> = summary
-        .rows
-        .iter()
-        .map(|row| {
-            let (paper, ours) = (&row.paper, &row.ours);
-            vec![
-                row.data_set.to_owned(),
-                row.poison.to_string(),
-                format!(
-                    "{} + {}",
-                    count((row.training_rows - row.mutated_rows) as u64),
-                    row.mutated_rows
-                ),
-                count(ours.inputs),
-                beside(paper.certified, ours.all_certified(), ours.inputs),
-                beside(paper.falsified, ours.falsified, ours.inputs),
-                beside(paper.unknown, ours.unknown, ours.inputs),
-                format!("{} / {:.4}", paper.seconds, ours.seconds_per_input.mean),
-                format!("{:.2}", ours.seconds_per_input.max),
-                format!("{:.2}", ours.learn_seconds + ours.k_set_seconds),
-            ]
-        })
-        .collect();
+    let cells = found.rows.iter().map(|row| {
+        let (paper, ours) = (&row.paper, &row.ours);
+        let original = count((row.training_rows - row.mutated_rows) as u64);
+        vec![
+            row.data_set.to_owned(),
+            row.poison.to_string(),
+            format!("{original} + {}", row.mutated_rows),
+            count(ours.inputs),
+            beside(paper.certified, ours.all_certified(), ours.inputs),
+            beside(paper.falsified, ours.falsified, ours.inputs),
+            beside(paper.unknown, ours.unknown, ours.inputs),
+            format!("{} / {:.4}", paper.seconds, ours.seconds_per_input.mean),
+            format!("{:.2}", ours.seconds_per_input.max),
+            format!("{:.2}", ours.learn_seconds + ours.k_set_seconds),
+        ]
+    });
     let mut text = format!(
         "Table {} of {}. Paper / ours:\n",
-        summary.table, summary.paper
+        found.heading.table, found.paper
     );
     text.push_str(&table(
-        &[
-            "data",
-            "n",
-            "rows",
-            "inputs",
-            "certified %",
-            "falsified %",
-            "unknown %",
-            "mean s",
-            "max s",
-            "learn s",
-        ],
-        &rows,
+        "data | n | rows | inputs | certified % | falsified % | unknown % | mean s | max s | learn s",
+        cells,
     ));
     text.push_str(
         "rows: training rows + mutated rows inserted. Splits and mutations are ours (seeded); the paper gives none.\n",
     );
-    if summary.rows.iter().any(|row| row.data_set == "mnist") {
+    if found.rows.iter().any(|row| row.data_set == "mnist") {
         text.push_str(
             "mnist: averages of 4 x 4-pixel blocks, the central 6 x 6 of them (central 24 x 24 of 28 x 28 pixels).\n",
         );
-    }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was decided by then.\n");
     }
     text
 }

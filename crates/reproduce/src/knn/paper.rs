@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use serde::Serialize;
 
-use crate::published::{Absent, find};
+use crate::published::{Case, Source};
 use probity_data::idx::Reduction;
 use probity_data::numbers::{Numbers, NumbersOptions};
 use probity_data::schema::Format;
@@ -34,46 +34,46 @@ pub struct PaperFigures {
 }
 
 /// A row of Table 2 or 3: a data set with the paper's figures.
+pub type PaperCase = Case<PaperRow>;
+
+/// What the paper says of a row of Table 2 or 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaperCase {
-    /// The name of the data set, in lower case.
-    pub name: &'static str,
+pub struct PaperRow {
     /// The bound n on the number of poisoned rows.
     pub poison: usize,
     /// The figures that the paper reports for its own method.
-    pub paper: PaperFigures,
-    /// The number of test inputs that are analysed unless told otherwise; `None` for all of them.
-    pub inputs: Option<usize>,
-    files: &'static [&'static str],
+    pub figures: PaperFigures,
 }
 
-const IRIS: &[&str] = &["iris/iris.data"];
-const DIGITS: &[&str] = &["digits/optdigits.tes"];
-const LETTER: &[&str] = &["letter/letter-recognition.data"];
-const MNIST: &[&str] = &[
+/// The number of test inputs of MNIST that are analysed unless told otherwise.
+pub const MNIST_INPUTS: usize = 100;
+
+const IRIS: Source = Source::Files(&["iris/iris.data"]);
+const DIGITS: Source = Source::Files(&["digits/optdigits.tes"]);
+const LETTER: Source = Source::Files(&["letter/letter-recognition.data"]);
+const MNIST: Source = Source::Files(&[
     "mnist/train-images-idx3-ubyte",
     "mnist/train-labels-idx1-ubyte",
     "mnist/t10k-images-idx3-ubyte",
     "mnist/t10k-labels-idx1-ubyte",
-];
+]);
 
 const fn case(
     name: &'static str,
     poison: usize,
     [certified, falsified, unknown, seconds]: [f64; 4],
-    files: &'static [&'static str],
+    source: Source,
 ) -> PaperCase {
-    PaperCase {
+    let figures = PaperFigures {
+        certified,
+        falsified,
+        unknown,
+        seconds,
+    };
+    Case {
         name,
-        poison,
-        paper: PaperFigures {
-            certified,
-            falsified,
-            unknown,
-            seconds,
-        },
-        inputs: None,
-        files,
+        source,
+        paper: PaperRow { poison, figures },
     }
 }
 
@@ -92,54 +92,25 @@ pub fn paper_table(table: u8) -> Vec<PaperCase> {
         3 => vec![
             case("iris", 3, [86.6, 6.7, 6.7, 120.0], IRIS),
             case("digits", 16, [80.0, 19.0, 1.0, 19.0], DIGITS),
-            case("har", 97, [71.8, 26.8, 0.8, 21.0], &[]),
+            case("har", 97, [71.8, 26.8, 0.8, 21.0], Source::NotOffered),
             case("letter", 190, [5.6, 94.4, 0.0, 4.0], LETTER),
-            PaperCase {
-                inputs: Some(100),
-                ..case("mnist", 180, [75.0, 23.0, 2.0, 47.0], MNIST)
-            },
-            case("cifar10", 150, [36.0, 64.0, 0.0, 558.0], &[]),
+            case("mnist", 180, [75.0, 23.0, 2.0, 47.0], MNIST),
+            case("cifar10", 150, [36.0, 64.0, 0.0, 558.0], Source::NotOffered),
         ],
         _ => Vec::new(),
     }
 }
 
 impl PaperCase {
-    /// Finds the files of the data set, plain or compressed, in the first of `folders` that has
-    /// them all.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub fn find(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
-        if self.files.is_empty() {
-            return Err(Absent::NotOffered);
-        }
-        find(self.files, folders)
-    }
-
     /// Reads `files`, splits the rows, and adds n' <= n mutated rows; the second value is n'.
     ///
     /// # Errors
     /// When files are not what they should be.
     pub fn inputs(&self, files: &[PathBuf], seed: u64) -> Result<(Inputs, usize), RobustnessError> {
         let (mut train, test) = match (self.name, files) {
-            ("iris", [file]) => split(
-                named(file, "class", &["a", "b", "c", "d", "class"])?,
-                15,
-                seed,
-            ),
-            ("digits", [file]) => {
-                let mut columns: Vec<String> = (0..64).map(|at| format!("p{at}")).collect();
-                columns.push("digit".to_owned());
-                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                split(named(file, "digit", &columns)?, 180, seed)
-            }
-            ("letter", [file]) => {
-                let mut columns = vec!["letter".to_owned()];
-                columns.extend((0..16).map(|at| format!("x{at}")));
-                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                split(named(file, "letter", &columns)?, 1000, seed)
-            }
+            ("iris", [file]) => split(unnamed(file, 4, 0)?, 15, seed),
+            ("digits", [file]) => split(unnamed(file, 64, 0)?, 180, seed),
+            ("letter", [file]) => split(unnamed(file, 0, 16)?, 1000, seed),
             (_, [images, labels, test_images, test_labels]) => {
                 let mut options = NumbersOptions::default();
                 options.reduction = Some(Reduction {
@@ -154,17 +125,20 @@ impl PaperCase {
             }
             _ => (Numbers::default(), Numbers::default()),
         };
-        let inserted = mutate(&mut train, self.poison, seed);
+        let inserted = mutate(&mut train, self.paper.poison, seed);
         Ok((Inputs::from_numbers(train, test)?, inserted))
     }
 }
 
-fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Numbers, RobustnessError> {
+/// Reads a file without a header, whose label stands between so many columns of numbers.
+fn unnamed(file: &Path, before: usize, after: usize) -> Result<Numbers, RobustnessError> {
+    let mut columns: Vec<String> = (0..before + after).map(|at| format!("x{at}")).collect();
+    columns.insert(before, "label".to_owned());
     let mut options = NumbersOptions::default();
-    options.label = Some(label.to_owned());
+    options.label = Some("label".to_owned());
     options.format = Format {
         header: false,
-        columns: columns.iter().map(|&name| name.to_owned()).collect(),
+        columns,
         ..Format::default()
     };
     Ok(Numbers::read(file, &options)?)
@@ -223,6 +197,7 @@ fn mutate(train: &mut Numbers, poison: usize, seed: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::Absent;
 
     #[test]
     fn the_tables_are_the_paper_s() {
@@ -230,7 +205,7 @@ mod tests {
         assert_eq!(paper_table(3).len(), 6);
         assert!(paper_table(4).is_empty());
         for case in paper_table(2) {
-            let paper = case.paper;
+            let paper = case.paper.figures;
             assert!((paper.certified + paper.falsified + paper.unknown - 100.0).abs() < 1e-9);
         }
     }

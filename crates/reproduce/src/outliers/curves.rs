@@ -62,7 +62,7 @@ impl PaperFigure {
     pub fn noise_curve(&self, data: &PaperData) -> Result<NoiseCurve, PrivacyError> {
         let records = &data.records;
         let (rows, dimension) = (records.rows(), records.columns());
-        let outliers = data.outliers(self.radius, dimension)?;
+        let outliers = data.outliers(self.paper.radius, dimension)?;
         let cap = global_sensitivity_at_most(rows, dimension, THRESHOLD);
         let lower = global_sensitivity_at_least(rows, dimension, THRESHOLD) as f64;
         let root = (2.0 * (2.0 / DELTA).ln()).sqrt();
@@ -158,7 +158,7 @@ impl PaperFigure {
         seed: u64,
         repeats: u32,
     ) -> Result<ChoiceCurve, PrivacyError> {
-        let outliers = data.outliers(self.radius, 1)?;
+        let outliers = data.outliers(self.paper.radius, 1)?;
         let (rows, columns) = (data.records.rows(), data.records.columns());
         let plan = |top: usize, epsilon: f64| {
             let choice = Choice {

@@ -11,12 +11,15 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use crate::options::{DataFolders, not_found};
+use crate::options::{DataFolders, missing, not_found};
 use crate::output::{Output, table};
 use curves::{ChoiceCurve, NoiseCurve, NoiseRow};
 use paper::{PAPER_NOISE_BELOW, TOPS, paper_figure};
 use probity_report::chart::{Chart, Mark, Plot, Series, Spacing};
 use probity_run::run_directory::write_atomically;
+
+const PAPER: &str =
+    "Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers. ECML PKDD 2015";
 
 /// Arguments of `probity-reproduce outliers`.
 #[derive(Debug, Args)]
@@ -64,7 +67,7 @@ pub fn run(args: OutliersArgs, output: &Output) -> anyhow::Result<()> {
     let mut summary = OutliersSummary {
         schema_version: 1,
         command: "reproduce outliers",
-        paper: "Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers. ECML PKDD 2015",
+        paper: PAPER,
         figure: args.figure,
         data_set: figure.name,
         seed: args.seed,
@@ -73,17 +76,16 @@ pub fn run(args: OutliersArgs, output: &Output) -> anyhow::Result<()> {
         plot: None,
         not_found: Vec::new(),
     };
-    let file = figure.find(&folders);
-    if let (Some(name), None) = (figure.file, &file) {
-        summary.not_found.push(format!("{}: {name}", figure.name));
-        let text = not_found(&summary.not_found, &folders);
-        return output.result(&summary, &text);
-    }
-    let data = figure.data(file.as_deref(), args.seed)?;
-    let mut text = format!(
-        "Figure {} of {}: {}.\n",
-        args.figure, summary.paper, figure.name
-    );
+    let files = match figure.find(&folders) {
+        Ok(files) => files,
+        Err(absent) => {
+            summary.not_found.push(missing(figure.name, absent));
+            let text = not_found(&summary.not_found, &folders);
+            return output.result(&summary, &text);
+        }
+    };
+    let data = figure.data(&files, args.seed)?;
+    let mut text = format!("Figure {} of {PAPER}: {}.\n", args.figure, figure.name);
     let plot = if args.figure <= 4 {
         let curve = figure.noise_curve(&data)?;
         text.push_str(&noise_text(&curve));
@@ -100,7 +102,7 @@ pub fn run(args: OutliersArgs, output: &Output) -> anyhow::Result<()> {
     let file = args
         .plot
         .unwrap_or_else(|| format!("figure-{}.svg", args.figure).into());
-    let title = format!("Figure {}: {}", figure.number, figure.name);
+    let title = format!("Figure {}: {}", args.figure, figure.name);
     write_atomically(&file, plot.to_svg(&title).as_bytes())?;
     text.push_str(&format!("Plot: {}\n", file.display()));
     summary.plot = Some(file);
@@ -108,45 +110,32 @@ pub fn run(args: OutliersArgs, output: &Output) -> anyhow::Result<()> {
 }
 
 fn noise_text(curve: &NoiseCurve) -> String {
-    let rows: Vec<Vec<String>> = curve
-        .rows
-        .iter()
-        .map(|row| {
-            let paper = match row.epsilon >= 0.7 {
-                true => format!("< {PAPER_NOISE_BELOW}"),
-                false => "-".to_owned(),
-            };
-            let figures = [
-                row.global_lower,
-                row.theorem,
-                row.tight_global,
-                row.tight,
-                row.inverse,
-                row.as_printed,
-            ];
-            let mut cells = vec![row.epsilon.to_string(), paper];
-            cells.extend(figures.map(|figure| format!("{figure:.1}")));
-            cells.push(format!("{:.1}", row.global_lower / row.inverse));
-            cells
-        })
-        .collect();
+    let cells = curve.rows.iter().map(|row| {
+        let paper = match row.epsilon >= 0.7 {
+            true => format!("< {PAPER_NOISE_BELOW}"),
+            false => "-".to_owned(),
+        };
+        let figures = [
+            row.global_lower,
+            row.theorem,
+            row.tight_global,
+            row.tight,
+            row.inverse,
+            row.as_printed,
+            row.global_lower / row.inverse,
+        ];
+        let mut cells = vec![row.epsilon.to_string(), paper];
+        cells.extend(figures.map(|figure| format!("{figure:.1}")));
+        cells
+    });
     let mut text = format!(
         "{} outliers. Standard deviation of the noise:\n",
         curve.outliers
     );
     text.push_str(&table(
-        &[
-            "epsilon",
-            "paper, smooth",
-            "global, paper",
-            "smooth, Theorem 2",
-            "global, tight",
-            "smooth, tight",
-            "inverse",
-            "as printed (NOT private)",
-            "global, paper / inverse",
-        ],
-        &rows,
+        "epsilon | paper, smooth | global, paper | smooth, Theorem 2 | global, tight | smooth, tight | inverse \
+         | as printed (NOT private) | global, paper / inverse",
+        cells,
     ));
     text.push_str(
         "Theorem 2 itself gives at least 5 sqrt(2 ln(2/delta)) / epsilon, 23.3 at 0.7: the paper's figures do not follow from it.\n\
@@ -157,37 +146,26 @@ fn noise_text(curve: &NoiseCurve) -> String {
 }
 
 fn noise_plot(curve: &NoiseCurve) -> Plot {
-    let of = |value: fn(&NoiseRow) -> f64| {
-        curve
-            .rows
-            .iter()
-            .map(|row| (row.epsilon, value(row)))
-            .collect::<Vec<_>>()
+    let of = |value: fn(&NoiseRow) -> f64| -> Vec<(f64, f64)> {
+        let rows = curve.rows.iter();
+        rows.map(|row| (row.epsilon, value(row))).collect()
     };
+    let below = vec![(0.7, PAPER_NOISE_BELOW)];
+    let as_printed = of(|row| row.as_printed);
     let curves = [
         ("global, paper", Mark::Dashed, of(|row| row.global_lower)),
         ("smooth, Theorem 2", Mark::Line, of(|row| row.theorem)),
         ("global, tight", Mark::Dashed, of(|row| row.tight_global)),
         ("smooth, tight", Mark::Line, of(|row| row.tight)),
         ("inverse", Mark::Line, of(|row| row.inverse)),
-        (
-            "as printed (not private)",
-            Mark::Dashed,
-            of(|row| row.as_printed),
-        ),
-        (
-            "paper: below, from 0.7",
-            Mark::Points,
-            vec![(0.7, PAPER_NOISE_BELOW)],
-        ),
+        ("as printed (not private)", Mark::Dashed, as_printed),
+        ("paper: below, from 0.7", Mark::Points, below),
     ];
     let series = curves.into_iter().enumerate();
+    let noise = "standard deviation of the noise".to_owned();
     Plot {
         x: ("epsilon (delta 0.01)".to_owned(), Spacing::Linear),
-        y: (
-            "standard deviation of the noise".to_owned(),
-            Spacing::Logarithmic,
-        ),
+        y: (noise, Spacing::Logarithmic),
         series: series
             .map(|(colour, (name, mark, points))| Series::new(name, colour, mark, points))
             .collect(),
@@ -195,42 +173,27 @@ fn noise_plot(curve: &NoiseCurve) -> Plot {
 }
 
 fn choice_text(curve: &ChoiceCurve, repeats: u32) -> String {
-    let rows: Vec<Vec<String>> = curve
-        .rows
-        .iter()
-        .map(|row| {
-            let mut cells = vec![row.top.to_string(), row.epsilon.to_string()];
-            let shares = [
-                row.precision,
-                row.recall,
-                row.precision_as_printed,
-                row.recall_as_printed,
-            ];
-            cells.extend(shares.map(|share| format!("{share:.3}")));
-            cells
-        })
-        .collect();
+    let cells = curve.rows.iter().map(|row| {
+        let mut cells = vec![row.top.to_string(), row.epsilon.to_string()];
+        let shares = [
+            row.precision,
+            row.recall,
+            row.precision_as_printed,
+            row.recall_as_printed,
+        ];
+        cells.extend(shares.map(|share| format!("{share:.3}")));
+        cells
+    });
     let outliers: Vec<String> = curve.outliers.iter().map(i64::to_string).collect();
-    let truth: Vec<String> = curve
-        .true_columns
-        .iter()
-        .map(|at| (at + 1).to_string())
-        .collect();
+    let truth = curve.true_columns.iter().map(|at| (at + 1).to_string());
     let mut text = format!(
         "Outliers by dimension: {}. True subspaces: {}. Averages of {repeats} choices:\n",
         outliers.join(" "),
-        truth.join(", ")
+        truth.collect::<Vec<String>>().join(", ")
     );
     text.push_str(&table(
-        &[
-            "h",
-            "epsilon",
-            "precision",
-            "recall",
-            "precision at 2 epsilon",
-            "recall at 2 epsilon",
-        ],
-        &rows,
+        "h | epsilon | precision | recall | precision at 2 epsilon | recall at 2 epsilon",
+        cells,
     ));
     text.push_str(
         "Algorithm 3 as printed costs 2 epsilon: what it gives at epsilon stands in the last two columns.\n\

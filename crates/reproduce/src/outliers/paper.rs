@@ -21,6 +21,7 @@
 //! without the factor 5. That is not private; it is computed here as
 //! [`super::curves::NoiseRow::as_printed`] for comparison, and is offered nowhere else.
 
+use crate::published::{Case, Source};
 use probity_privacy::records::{Grid, Records};
 
 /// The privacy parameter δ of Section 6.2.
@@ -36,15 +37,12 @@ pub const TOPS: [usize; 4] = [1, 2, 3, 4];
 /// The bound that the text states for the noise in Figures 3 and 4, from ε = 0.7 on.
 pub const PAPER_NOISE_BELOW: f64 = 7.0;
 
-/// One of the paper's figures, and the data that it is about.
+/// One of the paper's figures, under the name of the data set that it is about.
+pub type PaperFigure = Case<Drawing>;
+
+/// How the records of a figure are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaperFigure {
-    /// The number of the figure.
-    pub number: u8,
-    /// The name of the data set.
-    pub name: &'static str,
-    /// The file of the data set; none for a synthetic set.
-    pub file: Option<&'static str>,
+pub struct Drawing {
     /// The distribution or data that the records are drawn from.
     pub set: Set,
     /// The number of records that are no outliers by design.
@@ -68,43 +66,35 @@ pub enum Set {
 
 /// Returns the figure of this number, 3 to 7.
 pub fn paper_figure(number: u8) -> Option<PaperFigure> {
-    let figure = |name, file, set, [inliers, outliers]: [usize; 2], radius| PaperFigure {
-        number,
-        name,
-        file,
+    let (name, set, [inliers, outliers], radius) = match number {
+        3 => ("Synthetic 1", Set::Synthetic { columns: 2 }, [45, 5], 1.1),
+        4 => ("Adult 1", Set::Adult, [45, 5], 0.35),
+        5 => (
+            "Synthetic 2",
+            Set::Synthetic { columns: 10 },
+            [490, 10],
+            0.13,
+        ),
+        6 => ("Adult 2", Set::Adult, [369, 10], 0.02),
+        7 => ("Ionosphere", Set::Ionosphere, [225, 10], 0.06),
+        _ => return None,
+    };
+    let paper = Drawing {
         set,
         inliers,
         outliers,
         radius,
     };
-    let adult = Some("adult/adult.data");
-    let ionosphere = Some("ionosphere/ionosphere.data");
-    match number {
-        3 => Some(figure(
-            "Synthetic 1",
-            None,
-            Set::Synthetic { columns: 2 },
-            [45, 5],
-            1.1,
-        )),
-        4 => Some(figure("Adult 1", adult, Set::Adult, [45, 5], 0.35)),
-        5 => Some(figure(
-            "Synthetic 2",
-            None,
-            Set::Synthetic { columns: 10 },
-            [490, 10],
-            0.13,
-        )),
-        6 => Some(figure("Adult 2", adult, Set::Adult, [369, 10], 0.02)),
-        7 => Some(figure(
-            "Ionosphere",
-            ionosphere,
-            Set::Ionosphere,
-            [225, 10],
-            0.06,
-        )),
-        _ => None,
-    }
+    let source = match set {
+        Set::Synthetic { .. } => Source::Drawn,
+        Set::Adult => Source::Files(&["adult/adult.data"]),
+        Set::Ionosphere => Source::Files(&["ionosphere/ionosphere.data"]),
+    };
+    Some(Case {
+        name,
+        source,
+        paper,
+    })
 }
 
 /// The records of a figure.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 
 use super::paper::{PaperData, PaperFigure, Set};
-use crate::published::find;
 use probity_data::read::{ReadError, Records as TableRecords};
 use probity_data::schema::Format;
 use probity_privacy::records::{DeclaredColumn, Grid};
@@ -13,22 +12,18 @@ use probity_privacy::source::SourceError;
 use probity_run::stream::{Purpose, permutation, stream};
 
 impl PaperFigure {
-    /// Finds the file of the figure, plain or compressed; a synthetic set needs none.
-    pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        find(&[self.file?], folders).ok()?.pop()
-    }
-
-    /// Draws the records by `seed`, from `file` if the figure has one.
+    /// Draws the records by `seed`, from the file of the figure if it has one.
     ///
     /// # Errors
     /// When a file cannot be read, or has too few records.
-    pub fn data(&self, file: Option<&Path>, seed: u64) -> Result<PaperData, SourceError> {
-        let (mut values, columns) = match self.set {
+    pub fn data(&self, files: &[PathBuf], seed: u64) -> Result<PaperData, SourceError> {
+        let file = files.first().map_or(Path::new(""), PathBuf::as_path);
+        let (mut values, columns) = match self.paper.set {
             Set::Synthetic { columns } => (self.synthetic(columns, seed), columns),
             Set::Adult => (self.drawn(adult(file)?, file, seed)?, 7),
             Set::Ionosphere => (self.drawn(ionosphere(file)?, file, seed)?, 34),
         };
-        let synthetic = matches!(self.set, Set::Synthetic { .. });
+        let synthetic = matches!(self.paper.set, Set::Synthetic { .. });
         if !synthetic {
             standardise(&mut values, columns);
         }
@@ -44,10 +39,10 @@ impl PaperFigure {
     }
 
     fn synthetic(&self, columns: usize, seed: u64) -> Vec<f64> {
-        let rows = self.inliers + self.outliers;
+        let rows = self.paper.inliers + self.paper.outliers;
         let at = |row: usize, column: usize| {
             let deviate = deviate(seed, row as u64, column as u64);
-            match row >= self.inliers && column < 2 {
+            match row >= self.paper.inliers && column < 2 {
                 true => 20.0 + 10.0 * deviate,
                 false => deviate,
             }
@@ -61,12 +56,12 @@ impl PaperFigure {
     fn drawn(
         &self,
         labelled: Vec<(Vec<f64>, bool)>,
-        file: Option<&Path>,
+        file: &Path,
         seed: u64,
     ) -> Result<Vec<f64>, SourceError> {
         let order = permutation(seed, Purpose::OutlierData, 0, labelled.len() as u32);
         let mut values = Vec::new();
-        for (positive, wanted) in [(true, self.inliers), (false, self.outliers)] {
+        for (positive, wanted) in [(true, self.paper.inliers), (false, self.paper.outliers)] {
             let of_kind = order.iter().map(|&at| &labelled[at as usize]);
             let rows: Vec<_> = of_kind
                 .filter(|row| row.1 == positive)
@@ -74,7 +69,7 @@ impl PaperFigure {
                 .collect();
             if rows.len() < wanted {
                 return Err(ReadError::Empty {
-                    file: file.unwrap_or(Path::new("")).to_owned(),
+                    file: file.to_owned(),
                     expected: "as many records of each kind as the paper has",
                 }
                 .into());
@@ -85,7 +80,7 @@ impl PaperFigure {
     }
 }
 
-fn adult(file: Option<&Path>) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
+fn adult(file: &Path) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
     const RACES: [&str; 5] = [
         "White",
         "Black",
@@ -94,39 +89,31 @@ fn adult(file: Option<&Path>) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
         "Other",
     ];
     read(file, 15, |cells| {
-        let race = RACES.iter().position(|race| *race == cells[8])?;
-        let number = |at: usize| cells[at].parse::<f64>().ok();
-        let sex = f64::from(u8::from(cells[9] == "Male"));
-        let row = vec![
-            number(0)?,
-            number(4)?,
-            race as f64,
-            sex,
-            number(10)?,
-            number(11)?,
-            number(12)?,
-        ];
-        Some((row, cells[14].starts_with(">50K")))
+        let value = |at: usize| -> Option<f64> {
+            match at {
+                8 => Some(RACES.iter().position(|race| *race == cells[8])? as f64),
+                9 => Some(f64::from(u8::from(cells[9] == "Male"))),
+                _ => cells[at].parse().ok(),
+            }
+        };
+        let row: Option<Vec<f64>> = [0, 4, 8, 9, 10, 11, 12].into_iter().map(value).collect();
+        Some((row?, cells[14].starts_with(">50K")))
     })
 }
 
-fn ionosphere(file: Option<&Path>) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
+fn ionosphere(file: &Path) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
     read(file, 35, |cells| {
-        let row = cells[..34]
-            .iter()
-            .map(|cell| cell.parse().ok())
-            .collect::<Option<Vec<f64>>>();
-        Some((row?, cells[34] == "g"))
+        let numbers = cells[..34].iter().map(|cell| cell.parse().ok());
+        Some((numbers.collect::<Option<Vec<f64>>>()?, cells[34] == "g"))
     })
 }
 
 /// Reads a file without a header; a record that `take` refuses makes the file invalid.
 fn read(
-    file: Option<&Path>,
+    file: &Path,
     width: usize,
     take: impl Fn(&[&str]) -> Option<(Vec<f64>, bool)>,
 ) -> Result<Vec<(Vec<f64>, bool)>, SourceError> {
-    let file = file.unwrap_or(Path::new(""));
     let format = Format {
         header: false,
         columns: (0..width).map(|at| at.to_string()).collect(),
@@ -156,15 +143,7 @@ fn deviate(seed: u64, row: u64, column: u64) -> f64 {
 fn standardise(values: &mut [f64], columns: usize) {
     let rows = (values.len() / columns) as f64;
     for column in 0..columns {
-        let of = |values: &[f64]| -> Vec<f64> {
-            values
-                .iter()
-                .skip(column)
-                .step_by(columns)
-                .copied()
-                .collect()
-        };
-        let all = of(values);
+        let all: Vec<f64> = of_column(values, column, columns).collect();
         let mean = all.iter().sum::<f64>() / rows;
         let variance = all.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / rows;
         let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
@@ -175,12 +154,16 @@ fn standardise(values: &mut [f64], columns: usize) {
 }
 
 fn span(values: &[f64], column: usize, columns: usize) -> DeclaredColumn {
-    let of = || values.iter().skip(column).step_by(columns).copied();
-    let min = of().fold(f64::INFINITY, f64::min);
+    let min = of_column(values, column, columns).fold(f64::INFINITY, f64::min);
     DeclaredColumn {
         name: column.to_string(),
         min,
-        max: of().fold(min + 1.0, f64::max),
+        max: of_column(values, column, columns).fold(min + 1.0, f64::max),
         unit: 1.0,
     }
+}
+
+/// The values of a column.
+fn of_column(values: &[f64], column: usize, columns: usize) -> impl Iterator<Item = f64> {
+    values.iter().skip(column).step_by(columns).copied()
 }

@@ -12,9 +12,10 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use crate::interrupt::Interrupt;
-use crate::options::{DataFolders, Only, Threads, missing, not_found};
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::options::{DataFolders, Only, Threads};
 use crate::output::{Output, count, table};
+use crate::reproduction::Reproduction;
 use paper::{CASES, Counts, PaperCase, PaperFigures};
 use probity_indirect::error::IndirectError;
 use probity_indirect::neighbours::Ties;
@@ -24,6 +25,7 @@ use probity_indirect::situations::compare::{
 };
 use records::Applicants;
 
+const PAPER: &str = "Álvarez, Ruggieri: Counterfactual Situation Testing. JAIR 82, 2025";
 /// The template of the progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} comparisons, {eta} left";
 
@@ -48,15 +50,10 @@ pub struct SituationsArgs {
     threads: Threads,
 }
 
+/// What stands before the counts.
 #[derive(Serialize)]
-struct ReproduceSummary {
-    schema_version: u32,
-    command: &'static str,
-    paper: &'static str,
+struct Heading {
     false_discovery_rate: f64,
-    finished: bool,
-    data_sets: Vec<ReproducedSet>,
-    not_found: Vec<String>,
 }
 
 /// What is counted in one data set.
@@ -142,42 +139,26 @@ impl Method {
 /// Runs `probity-reproduce situations`.
 pub fn run(args: &SituationsArgs, output: &Output) -> anyhow::Result<()> {
     args.threads.apply()?;
-    let mut cases: Vec<&PaperCase> = CASES.iter().collect();
-    args.only.keep(&mut cases, |case| case.name, "the paper")?;
+    let cases = args.only.choose(&CASES, "the paper")?;
     args.check_neighbours(&cases)?;
-    let folders = args.data.folders();
     let interrupt = Interrupt::listen()?;
-    let mut summary = ReproduceSummary {
-        schema_version: 1,
-        command: "reproduce situations",
-        paper: "Álvarez, Ruggieri: Counterfactual Situation Testing. JAIR 82, 2025",
+    let heading = Heading {
         false_discovery_rate: LEVEL,
-        finished: true,
-        data_sets: Vec::new(),
-        not_found: Vec::new(),
     };
-    for case in cases {
-        match case.find(&folders) {
-            Err(absent) => summary.not_found.push(missing(case.name, absent)),
-            Ok(files) => {
-                let (set, finished) = args.reproduce(case, &files, &interrupt, output)?;
-                summary.data_sets.push(set);
-                if !finished {
-                    summary.finished = false;
-                    break;
-                }
-            }
-        }
-    }
-    let text = render(&summary, &folders);
-    output.result(&summary, &text)
+    let mut found = Reproduction::new("reproduce situations", PAPER, heading, &args.data);
+    found.over(&cases, |case, files, sets| {
+        let (set, finished) = args.reproduce(case, files, &interrupt, output)?;
+        sets.push(set);
+        Interrupted::unless(finished)
+    })?;
+    found.print(render(&found), output)
 }
 
 impl SituationsArgs {
     /// Refuses a number of neighbours that none of `cases` has.
-    fn check_neighbours(&self, cases: &[&PaperCase]) -> anyhow::Result<()> {
+    fn check_neighbours(&self, cases: &[PaperCase]) -> anyhow::Result<()> {
         let is_known = |k: u32| {
-            let mut figures = cases.iter().flat_map(|case| case.figures());
+            let mut figures = cases.iter().flat_map(PaperCase::figures);
             figures.any(|figures| figures.k == k)
         };
         match self.neighbours.iter().find(|&&k| !is_known(k)) {
@@ -198,7 +179,7 @@ impl SituationsArgs {
         interrupt: &Interrupt,
         output: &Output,
     ) -> anyhow::Result<(ReproducedSet, bool)> {
-        let applicants = Applicants::read(case.set, files)?;
+        let applicants = Applicants::read(case.paper.set, files)?;
         let mut set = ReproducedSet {
             data_set: case.name,
             people: applicants.members.len(),
@@ -291,9 +272,9 @@ fn counted(
     }
 }
 
-fn render(summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
-    let mut text = format!("{}. Paper / ours:\n", summary.paper);
-    for set in &summary.data_sets {
+fn render(found: &Reproduction<Heading, ReproducedSet>) -> String {
+    let mut text = format!("{}. Paper / ours:\n", found.paper);
+    for set in &found.rows {
         text.push_str(&format!(
             "\n{}: {} people, {} in the protected group.\n",
             set.data_set,
@@ -306,17 +287,13 @@ fn render(summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
         let all = pairs().count() as u64;
         text.push_str(&format!("Equal: {} of {}.\n", count(equal), count(all)));
     }
-    if !summary.data_sets.is_empty() {
+    if !found.rows.is_empty() {
         text.push_str(&format!(
             "\nST: situation testing. CST: counterfactual situation testing. CF: counterfactually unfair.\n\
              significant: by Wald's interval, as the paper has it. FDR: discoveries of Fisher's exact test in the same\n\
              neighbourhoods, with {} % false ones by the procedure of Benjamini and Hochberg.\n",
-            100.0 * summary.false_discovery_rate
+            100.0 * LEVEL
         ));
-    }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was counted by then.\n");
     }
     text
 }
@@ -329,23 +306,8 @@ fn set_table(set: &ReproducedSet) -> String {
         cells.extend(row.discoveries.each().map(|found| found.to_string()));
         cells
     };
-    let rows: Vec<Vec<String>> = set.rows.iter().map(cells).collect();
     table(
-        &[
-            "k",
-            "ST",
-            "CST",
-            "CST, centres",
-            "CF",
-            "significant: ST",
-            "CST",
-            "CST, centres",
-            "CF",
-            "FDR: ST",
-            "CST",
-            "CST, centres",
-            "CF",
-        ],
-        &rows,
+        "k | ST | CST | CST, centres | CF | significant: ST | CST | CST, centres | CF | FDR: ST | CST | CST, centres | CF",
+        set.rows.iter().map(cells),
     )
 }

@@ -28,11 +28,9 @@
 //! NumPy 2.4 does, 36 of the 150 rows of the law school differ; summed row by row, 127 do, and of
 //! the women at k = 60 that are significant in the factual data there are 113 in place of 180.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
-use crate::published::{Absent, find};
+use crate::published::{Case, Source};
 
 /// A row of published counts: k; the cases of situation testing, of counterfactual situation testing
 /// without and with centres, and the counterfactually unfair; the significant ones of each.
@@ -87,13 +85,13 @@ pub struct PaperFigures {
 }
 
 /// A data set with the paper's counts.
+pub type PaperCase = Case<Survey>;
+
+/// The applicants of a data set, and what the paper counts among them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaperCase {
-    /// The name of the data set, in lower case.
-    pub name: &'static str,
+pub struct Survey {
     /// Where the applicants are from.
     pub set: Set,
-    files: [&'static str; 2],
     published: &'static [Published],
 }
 
@@ -119,56 +117,61 @@ pub enum Protected {
 
 const LAW_SCHOOL: &str = "situation-testing/clean_LawSchool.csv";
 
+/// The case of a data set; files are those of the people and of their counterfactuals.
+const fn case(
+    name: &'static str,
+    files: &'static [&'static str],
+    set: Set,
+    published: &'static [Published],
+) -> PaperCase {
+    Case {
+        name,
+        source: Source::Files(files),
+        paper: Survey { set, published },
+    }
+}
+
 /// The data sets, in the paper's order.
 pub const CASES: [PaperCase; 4] = [
-    PaperCase {
-        name: "loans",
-        set: Set::Loans,
-        files: [
+    case(
+        "loans",
+        &[
             "situation-testing/LoanApplication_v2.csv",
             "situation-testing/cf_LoanApplication_v2.csv",
         ],
-        published: &LOANS,
-    },
-    PaperCase {
-        name: "law-sex",
-        set: Set::LawSchool(Protected::Sex),
-        files: [LAW_SCHOOL, "situation-testing/cf_LawSchool_lev3_doMale.csv"],
-        published: &LAW_SEX,
-    },
-    PaperCase {
-        name: "law-race",
-        set: Set::LawSchool(Protected::Race),
-        files: [
+        Set::Loans,
+        &LOANS,
+    ),
+    case(
+        "law-sex",
+        &[LAW_SCHOOL, "situation-testing/cf_LawSchool_lev3_doMale.csv"],
+        Set::LawSchool(Protected::Sex),
+        &LAW_SEX,
+    ),
+    case(
+        "law-race",
+        &[
             LAW_SCHOOL,
             "situation-testing/cf_LawSchool_lev3_doWhite.csv",
         ],
-        published: &LAW_RACE,
-    },
-    PaperCase {
-        name: "law-both",
-        set: Set::LawSchool(Protected::Both),
-        files: [
+        Set::LawSchool(Protected::Race),
+        &LAW_RACE,
+    ),
+    case(
+        "law-both",
+        &[
             LAW_SCHOOL,
             "situation-testing/cf_LawSchool_lev3_doMaleWhite.csv",
         ],
-        published: &LAW_BOTH,
-    },
+        Set::LawSchool(Protected::Both),
+        &LAW_BOTH,
+    ),
 ];
 
 impl PaperCase {
-    /// Finds the files of the people and of their counterfactuals, plain or compressed, in the first
-    /// of `folders` that has both.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub fn find(&self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
-        find(&self.files, folders)
-    }
-
     /// The paper's figures, in the order of the numbers of neighbours.
     pub fn figures(&self) -> impl Iterator<Item = PaperFigures> + use<> {
-        let rows = self.published.iter();
+        let rows = self.paper.published.iter();
         rows.map(|&[k, a, b, c, d, e, f, g, h]| PaperFigures {
             k,
             cases: [a, b, c, d].into(),
@@ -347,7 +350,10 @@ const LAW_BOTH: [Published; 49] = [
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+    use crate::published::Absent;
 
     #[test]
     fn the_counts_are_the_papers() {

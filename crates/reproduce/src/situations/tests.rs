@@ -10,7 +10,7 @@ fn files(case: &PaperCase) -> Option<Vec<PathBuf>> {
 /// Checks that all counts of `case` for these numbers of neighbours are those of the paper, and
 /// returns the discoveries.
 fn discoveries_where_equal(case: &PaperCase, neighbours: &[u32]) -> Option<Vec<[u32; 4]>> {
-    let applicants = Applicants::read(case.set, &files(case)?).unwrap();
+    let applicants = Applicants::read(case.paper.set, &files(case)?).unwrap();
     let mut discoveries = Vec::new();
     let is_wanted = |k: u32| neighbours.contains(&k);
     let watch = |_: u64, _: u64| -> ControlFlow<()> { ControlFlow::Continue(()) };
@@ -53,7 +53,7 @@ fn whoever_stops_the_work_gets_what_is_there() {
     let Some(files) = files(&CASES[0]) else {
         return;
     };
-    let applicants = Applicants::read(CASES[0].set, &files).unwrap();
+    let applicants = Applicants::read(CASES[0].paper.set, &files).unwrap();
     let watch = |_: u64, _: u64| -> ControlFlow<()> { ControlFlow::Break(()) };
     let finished = rows(&CASES[0], applicants, &|_| true, &watch, &mut |_| {});
     assert!(!finished.unwrap());

@@ -7,13 +7,16 @@ mod tests;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::interrupt::Interrupt;
-use crate::options::{DataFolders, Only, not_found};
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::options::{DataFolders, Only};
 use crate::output::{Output, table};
-use paper::{CASES, PROTOCOL, PaperCase, PaperSeconds};
+use crate::published::Printed;
+use crate::reproduction::Reproduction;
+use paper::{CASES, PROTOCOL};
 use probity_unlearning::spn::benchmark::{BenchmarkFigures, Protocol, run as measure};
 use probity_unlearning::spn::{Independence, SpnParameters};
-use probity_unlearning::spread::Spread;
+
+const PAPER: &str = "Becker, Liebig: Certified Data Removal in Sum-Product Networks. 2022";
 
 /// Arguments of `probity-reproduce spn`.
 #[derive(Debug, Args)]
@@ -65,16 +68,11 @@ impl TestsArg {
     }
 }
 
+/// What stands before the rows.
 #[derive(Serialize)]
-struct ReproduceSummary {
-    schema_version: u32,
-    command: &'static str,
-    paper: &'static str,
+struct Heading {
     table: u8,
     protocol: Protocol,
-    finished: bool,
-    rows: Vec<ReproducedRow>,
-    not_found: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -83,42 +81,26 @@ struct ReproducedRow {
     independence: Independence,
     /// The paper's times. Table 2: retraining and unlearning; Table 3: original and modified
     /// learning.
-    paper: [PaperSeconds; 2],
+    paper: [Printed; 2],
     ours: BenchmarkFigures,
 }
 
 /// Runs `probity-reproduce spn`.
 pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
-    let mut cases: Vec<&PaperCase> = CASES.iter().collect();
-    args.only.keep(&mut cases, |case| case.name, "the paper")?;
-    let folders = args.data.folders();
+    let cases = args.only.choose(&CASES, "the paper")?;
     let interrupt = Interrupt::listen()?;
-    let mut summary = ReproduceSummary {
-        schema_version: 1,
-        command: "reproduce spn",
-        paper: "Becker, Liebig: Certified Data Removal in Sum-Product Networks. 2022",
-        table: args.table,
-        protocol: Protocol {
-            repeats: args.repeats as usize,
-            deletions: args.deletions as usize,
-            ..PROTOCOL
-        },
-        finished: true,
-        rows: Vec::new(),
-        not_found: Vec::new(),
+    let protocol = Protocol {
+        repeats: args.repeats as usize,
+        deletions: args.deletions as usize,
+        ..PROTOCOL
     };
-    for case in cases {
-        let Some(file) = case.find(&folders) else {
-            let missing = format!("{}: {}", case.name, case.file());
-            summary.not_found.push(missing);
-            continue;
-        };
-        let pool = case.read(&file)?;
+    let table = args.table;
+    let heading = Heading { table, protocol };
+    let mut found = Reproduction::new("reproduce spn", PAPER, heading, &args.data);
+    found.over(&cases, |case, files, rows| {
+        let pool = case.read(files)?;
         for &independence in args.tests.tests() {
-            if interrupt.is_asked() {
-                summary.finished = false;
-                break;
-            }
+            Interrupted::unless(!interrupt.is_asked())?;
             let parameters = SpnParameters::default()
                 .independence(independence)
                 .seed(args.seed);
@@ -130,90 +112,65 @@ pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
             let template = format!("{} {{pos}}/{{len}} repeats, {{eta}} left", case.name);
             let bar = output.progress(u64::from(args.repeats), &template);
             let mut done = 0;
-            let ours = measure(parameters, &pool, summary.protocol, &mut |repeats| {
+            let ours = measure(parameters, &pool, protocol, &mut |repeats| {
                 done = repeats;
                 bar.set_position(repeats as u64);
                 !interrupt.is_asked()
             })?;
             bar.finish_and_clear();
-            summary.finished &= done == summary.protocol.repeats;
-            summary.rows.push(ReproducedRow {
+            rows.push(ReproducedRow {
                 data_set: case.name,
                 independence,
-                paper: match args.table {
-                    2 => [case.retraining, case.unlearning],
-                    _ => [case.original, case.modified],
+                paper: match table {
+                    2 => case.paper.table_2,
+                    _ => case.paper.table_3,
                 },
                 ours,
             });
+            Interrupted::unless(done == protocol.repeats)?;
         }
-    }
-    let mut text = render(&summary);
-    text.push_str(&not_found(&summary.not_found, &folders));
-    output.result(&summary, &text)
+        Ok(())
+    })?;
+    found.print(render(&found), output)
 }
 
-/// Writes a mean time with its standard deviation.
-fn seconds(spread: &Spread) -> String {
-    spread.shown(4)
-}
-
-fn render(summary: &ReproduceSummary) -> String {
-    let header = match summary.table {
+fn render(found: &Reproduction<Heading, ReproducedRow>) -> String {
+    let number = found.heading.table;
+    let [first, second] = match number {
         2 => ["retraining s", "unlearning s"],
         _ => ["original s", "modified s"],
     };
-    let rows: Vec<Vec<String>> = summary
-        .rows
-        .iter()
-        .map(|row| {
-            let ours = match summary.table {
-                2 => [&row.ours.retrain_seconds, &row.ours.unlearn_seconds],
-                _ => [
-                    &row.ours.learn_without_state_seconds,
-                    &row.ours.learn_seconds,
-                ],
-            };
-            let paper = |at: usize| {
-                let figures = &row.paper[at];
-                format!("{} ± {}", figures.mean, figures.deviation)
-            };
-            let likelihood = row.ours.test_log_likelihood;
-            vec![
-                row.data_set.to_owned(),
-                format!("{:?}", row.independence).to_lowercase(),
-                paper(0),
-                seconds(ours[0]),
-                paper(1),
-                seconds(ours[1]),
-                format!("{:.1}", row.paper[0].mean / row.paper[1].mean),
-                format!("{:.1}", ours[0].mean / ours[1].mean),
-                likelihood.map_or("-".to_owned(), |spread| format!("{:.3}", spread.mean)),
-                if row.ours.identical { "yes" } else { "NO" }.to_owned(),
-            ]
-        })
-        .collect();
-    let mut text = format!("Table {} of {}.\n", summary.table, summary.paper);
-    text.push_str(&table(
-        &[
-            "data",
-            "test",
-            &format!("paper: {}", header[0]),
-            &format!("ours: {}", header[0]),
-            &format!("paper: {}", header[1]),
-            &format!("ours: {}", header[1]),
-            "paper: ratio",
-            "ours: ratio",
-            "test log-likelihood",
-            "identical",
-        ],
-        &rows,
-    ));
+    let rows = found.rows.iter().map(|row| {
+        let ours = &row.ours;
+        let ours = match number {
+            2 => [&ours.retrain_seconds, &ours.unlearn_seconds],
+            _ => [&ours.learn_without_state_seconds, &ours.learn_seconds],
+        };
+        let mut cells = vec![
+            row.data_set.to_owned(),
+            format!("{:?}", row.independence).to_lowercase(),
+        ];
+        for ((mean, sd), ours) in row.paper.into_iter().zip(ours) {
+            cells.push(format!("{mean} ± {sd}"));
+            cells.push(ours.shown(4));
+        }
+        let likelihood = row.ours.test_log_likelihood;
+        cells.extend([
+            format!("{:.1}", row.paper[0].0 / row.paper[1].0),
+            format!("{:.1}", ours[0].mean / ours[1].mean),
+            likelihood.map_or("-".to_owned(), |spread| format!("{:.3}", spread.mean)),
+            if row.ours.identical { "yes" } else { "NO" }.to_owned(),
+        ]);
+        cells
+    });
+    let header = format!(
+        "data | test | paper: {first} | ours: {first} | paper: {second} | ours: {second} \
+         | paper: ratio | ours: ratio | test log-likelihood | identical"
+    );
+    let mut text = format!("Table {number} of {}.\n", found.paper);
+    text.push_str(&table(&header, rows));
     text.push_str(
         "Rows and deletions are ours (seeded). identical: deletion gave the bytes of learning anew.\n",
     );
-    if !summary.finished {
-        text.push_str("Interrupted: these are the repeats that were done by then.\n");
-    }
     text
 }

@@ -9,9 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use crate::published::find;
+use crate::published::{Case, Printed, Source};
 use probity_data::builtin;
 use probity_data::schema::{
     Attribute, Format, Kind, Label, Missing, OutOfDomain, Schema, SchemaError,
@@ -30,97 +28,60 @@ pub const PROTOCOL: Protocol = Protocol {
 /// The number of bins of every column of numbers, between its declared bounds.
 const BINS: u32 = 64;
 
-/// A time in seconds as the paper states it: mean and standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PaperSeconds {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub deviation: f64,
-}
+/// A data set with what the paper reports.
+pub type PaperCase = Case<PaperTimes>;
 
-/// One data set with what the paper reports.
+/// The seconds that the paper reports for a data set.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PaperCase {
-    /// The name of the data set, in lower case.
-    pub name: &'static str,
-    /// Table 2: seconds to learn again 100 times.
-    pub retraining: PaperSeconds,
-    /// Table 2: seconds to unlearn 100 rows.
-    pub unlearning: PaperSeconds,
-    /// Table 3: seconds to learn once without state.
-    pub original: PaperSeconds,
-    /// Table 3: seconds to learn once with state.
-    pub modified: PaperSeconds,
-    file: &'static str,
-}
-
-const fn case(name: &'static str, file: &'static str, figures: [(f64, f64); 4]) -> PaperCase {
-    const fn seconds((mean, deviation): (f64, f64)) -> PaperSeconds {
-        PaperSeconds { mean, deviation }
-    }
-    PaperCase {
-        name,
-        file,
-        retraining: seconds(figures[0]),
-        unlearning: seconds(figures[1]),
-        original: seconds(figures[2]),
-        modified: seconds(figures[3]),
-    }
+pub struct PaperTimes {
+    /// Table 2: to learn again 100 times, and to unlearn 100 rows.
+    pub table_2: [Printed; 2],
+    /// Table 3: to learn once without state, and with state.
+    pub table_3: [Printed; 2],
 }
 
 /// The data sets of both tables.
 pub const CASES: [PaperCase; 5] = [
-    case(
-        "abalone",
-        "abalone/abalone.data",
-        [
-            (152.45, 10.217),
-            (111.54, 5.725),
-            (1.463, 0.138),
-            (2.378, 0.247),
-        ],
-    ),
-    case(
-        "adult",
-        "adult/adult.data",
-        [
-            (529.35, 64.865),
-            (466.95, 45.061),
-            (4.7838, 0.783),
-            (6.238, 0.881),
-        ],
-    ),
-    case(
-        "msnbc",
-        "debd/msnbc.valid.data",
-        [
-            (71.898, 19.101),
-            (55.636, 8.381),
-            (0.995, 0.171),
-            (1.578, 0.547),
-        ],
-    ),
-    case(
-        "plants",
-        "debd/plants.train.data",
-        [
-            (6880.89, 605.628),
-            (6159.86, 609.329),
-            (68.107, 7.927),
-            (71.312, 10.349),
-        ],
-    ),
-    case(
-        "wine",
-        "wine/wine.data",
-        [
-            (0.249, 0.012),
-            (0.105, 0.003),
-            (0.311, 0.013),
-            (0.0054, 0.001),
-        ],
-    ),
+    Case {
+        name: "abalone",
+        source: Source::Files(&["abalone/abalone.data"]),
+        paper: PaperTimes {
+            table_2: [(152.45, 10.217), (111.54, 5.725)],
+            table_3: [(1.463, 0.138), (2.378, 0.247)],
+        },
+    },
+    Case {
+        name: "adult",
+        source: Source::Files(&["adult/adult.data"]),
+        paper: PaperTimes {
+            table_2: [(529.35, 64.865), (466.95, 45.061)],
+            table_3: [(4.7838, 0.783), (6.238, 0.881)],
+        },
+    },
+    Case {
+        name: "msnbc",
+        source: Source::Files(&["debd/msnbc.valid.data"]),
+        paper: PaperTimes {
+            table_2: [(71.898, 19.101), (55.636, 8.381)],
+            table_3: [(0.995, 0.171), (1.578, 0.547)],
+        },
+    },
+    Case {
+        name: "plants",
+        source: Source::Files(&["debd/plants.train.data"]),
+        paper: PaperTimes {
+            table_2: [(6880.89, 605.628), (6159.86, 609.329)],
+            table_3: [(68.107, 7.927), (71.312, 10.349)],
+        },
+    },
+    Case {
+        name: "wine",
+        source: Source::Files(&["wine/wine.data"]),
+        paper: PaperTimes {
+            table_2: [(0.249, 0.012), (0.105, 0.003)],
+            table_3: [(0.311, 0.013), (0.0054, 0.001)],
+        },
+    },
 ];
 
 const ABALONE: [(&str, f64, f64); 8] = [
@@ -151,21 +112,12 @@ const WINE: [(&str, f64, f64); 13] = [
 ];
 
 impl PaperCase {
-    /// The path of the file, plain, `.gz` or `.xz`, in the first of `folders` that has it.
-    pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
-        find(&[self.file], folders).ok()?.pop()
-    }
-
-    /// The name of the file inside a folder of data sets.
-    pub fn file(&self) -> &'static str {
-        self.file
-    }
-
-    /// Reads all rows of `file`.
+    /// Reads all rows of `files`.
     ///
     /// # Errors
-    /// When the file is not what it should be.
-    pub fn read(&self, file: &Path) -> Result<Pool, TableError> {
+    /// When a file is not what it should be.
+    pub fn read(&self, files: &[PathBuf]) -> Result<Pool, TableError> {
+        let file = files.first().map_or(Path::new(""), PathBuf::as_path);
         let (data, _) = self.options()?.read(file)?.value;
         Ok(Pool::new(&data))
     }
@@ -176,10 +128,10 @@ impl PaperCase {
     /// None in a released version: a test makes every one of them.
     pub fn options(&self) -> Result<TableOptions, TableError> {
         let schema = match self.name {
-            "abalone" => numbers(self.name, ("sex", &["M", "F", "I"]), &ABALONE),
-            "wine" => numbers(self.name, ("cultivar", &["1", "2", "3"]), &WINE),
-            "msnbc" => binary(self.name, 17),
-            "plants" => binary(self.name, 69),
+            "abalone" => schema("abalone", 0, ("sex", &["M", "F", "I"]), numbers(&ABALONE)),
+            "wine" => schema("wine", 0, ("cultivar", &["1", "2", "3"]), numbers(&WINE)),
+            "msnbc" => schema("msnbc", 16, ("v17", &["0", "1"]), bits(16)),
+            "plants" => schema("plants", 68, ("v69", &["0", "1"]), bits(68)),
             _ => builtin::schema("census").and_then(|schema| {
                 schema.ok_or_else(|| SchemaError::Format("there is no census schema".to_owned()))
             }),
@@ -188,88 +140,60 @@ impl PaperCase {
             column: self.name.to_owned(),
             problem: error.to_string(),
         })?;
-        let integers = schema
-            .attributes
-            .iter()
-            .filter(|attribute| matches!(attribute.kind, Kind::Integer { .. }));
-        let leaves = integers
-            .map(|attribute| (attribute.name.clone(), LeafFamily::Gaussian))
-            .collect();
+        let integers = schema.attributes.iter();
+        let integers = integers.filter(|it| matches!(it.kind, Kind::Integer { .. }));
+        let leaves = integers.map(|it| (it.name.clone(), LeafFamily::Gaussian));
+        let leaves = leaves.collect();
         let mut options = TableOptions::new(schema);
         options.leaves = leaves;
         Ok(options)
     }
 }
 
-/// The schema of a class column, then columns of numbers between bounds.
-fn numbers(
+/// Columns of numbers, in bins of equal width between their bounds.
+fn numbers(columns: &[(&str, f64, f64)]) -> Vec<(String, Kind)> {
+    let kind = |min: f64, max: f64| {
+        let edge = |at: u32| min + (max - min) * f64::from(at) / f64::from(BINS);
+        Kind::Numeric {
+            bins: (0..BINS).map(edge).chain([max]).collect(),
+            values: None,
+        }
+    };
+    let columns = columns.iter();
+    columns
+        .map(|&(name, min, max)| (name.to_owned(), kind(min, max)))
+        .collect()
+}
+
+/// So many columns of 0 and 1.
+fn bits(columns: usize) -> Vec<(String, Kind)> {
+    let kind = Kind::Categorical {
+        levels: vec!["0".to_owned(), "1".to_owned()],
+        ordered: false,
+    };
+    let columns = 1..=columns;
+    columns.map(|at| (format!("v{at}"), kind.clone())).collect()
+}
+
+/// The schema of a file without a header, whose label is the column `place`.
+fn schema(
     name: &str,
-    (class, classes): (&str, &[&str]),
-    columns: &[(&str, f64, f64)],
+    place: usize,
+    (label, classes): (&str, &[&str]),
+    attributes: Vec<(String, Kind)>,
 ) -> Result<Schema, SchemaError> {
-    let attributes = columns.iter().map(|&(name, min, max)| {
-        let edge = |at| min + (max - min) * f64::from(at) / f64::from(BINS);
-        attribute(
-            name,
-            Kind::Numeric {
-                bins: (0..BINS).map(edge).chain([max]).collect(),
-                values: None,
-            },
-        )
-    });
-    let names = [class]
-        .into_iter()
-        .chain(columns.iter().map(|column| column.0));
-    schema(
-        name,
-        names.map(str::to_owned).collect(),
-        label(class, classes),
-        attributes.collect(),
-    )
-}
-
-/// The schema of columns of 0 and 1, the last of them the label.
-fn binary(name: &str, columns: usize) -> Result<Schema, SchemaError> {
-    let names: Vec<String> = (1..=columns).map(|at| format!("v{at}")).collect();
-    let attributes = names[..columns - 1].iter().map(|name| {
-        attribute(
-            name,
-            Kind::Categorical {
-                levels: vec!["0".to_owned(), "1".to_owned()],
-                ordered: false,
-            },
-        )
-    });
-    let attributes = attributes.collect();
-    let label = label(&names[columns - 1], &["0", "1"]);
-    schema(name, names, label, attributes)
-}
-
-fn attribute(name: &str, kind: Kind) -> Attribute {
-    Attribute {
+    let mut columns: Vec<String> = attributes.iter().map(|(name, _)| name.clone()).collect();
+    columns.insert(place, label.to_owned());
+    let attribute = |(name, kind): (String, Kind)| Attribute {
         named: Vec::new(),
-        name: name.to_owned(),
+        name,
         kind,
         protected: false,
         missing: Missing::default(),
         merge: BTreeMap::new(),
         outside: OutOfDomain::Reject,
-    }
-}
-
-fn label(name: &str, classes: &[&str]) -> Label {
-    Label::of_classes(
-        name,
-        classes.iter().map(|&class| class.to_owned()).collect(),
-    )
-}
-
-fn schema(
-    name: &str,
-    columns: Vec<String>,
-    label: Label,
-    attributes: Vec<Attribute>,
-) -> Result<Schema, SchemaError> {
+    };
+    let classes = classes.iter().map(|&class| class.to_owned());
     let schema = Schema {
         name: name.to_owned(),
         format: Format {
@@ -277,8 +201,8 @@ fn schema(
             columns,
             ..Format::default()
         },
-        label,
-        attributes,
+        label: Label::of_classes(label, classes.collect()),
+        attributes: attributes.into_iter().map(attribute).collect(),
     };
     schema.check()?;
     Ok(schema)

@@ -6,6 +6,7 @@
 //! are skipped.
 
 use super::paper::{CASES, PaperCase};
+use crate::options::missing;
 use probity_run::stream::{Purpose, permutation};
 use probity_testing::{Needed, data, skip};
 use probity_unlearning::spn::benchmark::{Pool, Protocol, run};
@@ -15,9 +16,9 @@ use probity_unlearning::spn::{Dataset, Independence, Spn, SpnParameters};
 fn pool(case: &PaperCase) -> Option<Pool> {
     let folder = data(&[])?;
     match case.find(std::slice::from_ref(&folder)) {
-        Some(file) => Some(case.read(&file).unwrap()),
-        None => {
-            let reason = format!("{} is not in {}", case.file(), folder.display());
+        Ok(files) => Some(case.read(&files).unwrap()),
+        Err(absent) => {
+            let reason = format!("{} is not there", missing(case.name, absent));
             skip(Needed::Data, &reason);
             None
         }

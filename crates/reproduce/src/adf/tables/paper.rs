@@ -4,10 +4,9 @@
 //! published: here they are trained by Probity, on all rows, as thoroughly as the paper's Table III
 //! says.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
+use crate::published::{Case, Source};
 use probity_nn::train::options::{Learning, NetworkOptions};
 
 /// The six-layer network of the paper's Table III.
@@ -17,60 +16,65 @@ pub fn network() -> NetworkOptions {
     options
 }
 
+/// The files of the data sets, relative to a data folder.
+pub const CENSUS: &str = "adf/census.csv.gz";
+pub const BANK: &str = "adf/bank.csv.gz";
+pub const CREDIT: &str = "adf/credit_sample.csv";
+
 /// One of the paper's data sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DataSet {
-    /// Census income, by the published network
-    Census,
-    /// Bank marketing
-    Bank,
-    /// German credit
-    Credit,
+pub type PaperSet = Case<DataSet>;
+
+/// How a data set is searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DataSet {
+    /// The greatest number of rows that the paper starts from.
+    pub most_seeds: usize,
+    /// The epochs, and the rows of a step, of the training of its network; `None` where the
+    /// published one is used.
+    steps: Option<(u32, usize)>,
 }
 
-/// The published census network, relative to a data folder.
-pub const CENSUS_NETWORK: &str = "peer-models/adf-census/pytorch_layout.safetensors";
+/// The data sets, in the paper's order.
+pub const SETS: [PaperSet; 3] = [
+    Case {
+        name: "census",
+        source: Source::Each(&[
+            &[CENSUS],
+            &["peer-models/adf-census/pytorch_layout.safetensors"],
+        ]),
+        paper: DataSet {
+            most_seeds: usize::MAX,
+            steps: None,
+        },
+    },
+    Case {
+        name: "bank",
+        source: Source::Files(&[BANK]),
+        paper: DataSet {
+            most_seeds: usize::MAX,
+            steps: Some((32, 256)),
+        },
+    },
+    Case {
+        name: "credit",
+        source: Source::Files(&[CREDIT]),
+        paper: DataSet {
+            most_seeds: 600,
+            steps: Some((120, 32)),
+        },
+    },
+];
+
+/// The name of the built-in schema of a data set's file.
+pub fn schema_name(data_set: &str) -> String {
+    format!("adf-{data_set}")
+}
 
 impl DataSet {
-    /// All data sets, in the paper's order.
-    pub const ALL: [DataSet; 3] = [DataSet::Census, DataSet::Bank, DataSet::Credit];
-
-    /// The name of the data set, as on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            DataSet::Census => "census",
-            DataSet::Bank => "bank",
-            DataSet::Credit => "credit",
-        }
-    }
-
-    /// The name of the built-in schema of the data set's file.
-    pub fn schema(self) -> &'static str {
-        match self {
-            DataSet::Census => "adf-census",
-            DataSet::Bank => "adf-bank",
-            DataSet::Credit => "adf-credit",
-        }
-    }
-
-    /// The data set's file, relative to a data folder.
-    pub fn file(self) -> &'static str {
-        match self {
-            DataSet::Census => "adf/census.csv.gz",
-            DataSet::Bank => "adf/bank.csv.gz",
-            DataSet::Credit => "adf/credit_sample.csv",
-        }
-    }
-
     /// The options for training the network of the data set; `None` where the published one is
     /// used.
-    pub fn training(self, seed: u64) -> Option<Learning> {
-        let (epochs, batch) = match self {
-            DataSet::Census => return None,
-            DataSet::Bank => (32, 256),
-            DataSet::Credit => (120, 32),
-        };
+    pub fn training(&self, seed: u64) -> Option<Learning> {
+        let (epochs, batch) = self.steps?;
         Some(Learning {
             epochs: Some(epochs),
             batch: Some(batch),
@@ -82,34 +86,6 @@ impl DataSet {
             ..Learning::default()
         })
     }
-
-    /// The files that the data set needs, in the first of `folders` that has them.
-    ///
-    /// # Errors
-    /// The files that no folder has.
-    pub fn find(self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<String>> {
-        let needed: &[&str] = match self {
-            DataSet::Census => &[self.file(), CENSUS_NETWORK],
-            _ => &[self.file()],
-        };
-        let mut found = Vec::new();
-        let mut missing = Vec::new();
-        for file in needed {
-            match folders
-                .iter()
-                .map(|folder| folder.join(file))
-                .find(|path| path.is_file())
-            {
-                Some(path) => found.push(path),
-                None => missing.push((*file).to_owned()),
-            }
-        }
-        if missing.is_empty() {
-            Ok(found)
-        } else {
-            Err(missing)
-        }
-    }
 }
 
 /// A row of the paper's tables on tabular data. Of two or three figures the order is aequitas,
@@ -117,7 +93,7 @@ impl DataSet {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperRow {
     /// The data set.
-    pub data: DataSet,
+    pub data: &'static str,
     /// The protected attribute, as the schema calls it.
     pub attribute: &'static str,
     /// Table IV: distinct samples generated, and discriminatory ones, by aequitas and by adf.
@@ -136,7 +112,7 @@ pub struct PaperRow {
 /// The rows of the tables, in the paper's order.
 pub const ROWS: [PaperRow; 6] = [
     PaperRow {
-        data: DataSet::Census,
+        data: "census",
         attribute: "age",
         overall: [[56_955, 6_045], [491_650, 256_980]],
         in_time: [[1_290, 544], [8_202, 3_453]],
@@ -145,7 +121,7 @@ pub const ROWS: [PaperRow; 6] = [
         seconds: [172.64, 720.49, 59.15],
     },
     PaperRow {
-        data: DataSet::Census,
+        data: "census",
         attribute: "race",
         overall: [[54_734, 4_737], [344_162, 139_179]],
         in_time: [[1_541, 632], [10_677, 4_290]],
@@ -154,7 +130,7 @@ pub const ROWS: [PaperRow; 6] = [
         seconds: [128.75, 506.33, 65.95],
     },
     PaperRow {
-        data: DataSet::Census,
+        data: "census",
         attribute: "sex",
         overall: [[32_148, 2_930], [259_227, 47_644]],
         in_time: [[1_482, 280], [22_977, 4_164]],
@@ -163,7 +139,7 @@ pub const ROWS: [PaperRow; 6] = [
         seconds: [158.37, 2_128.42, 78.68],
     },
     PaperRow {
-        data: DataSet::Bank,
+        data: "bank",
         attribute: "age",
         overall: [[32_870, 8_949], [700_285, 364_758]],
         in_time: [[1_385, 842], [5_911, 3_587]],
@@ -172,7 +148,7 @@ pub const ROWS: [PaperRow; 6] = [
         seconds: [191.16, 521.79, 106.93],
     },
     PaperRow {
-        data: DataSet::Credit,
+        data: "credit",
         attribute: "age",
         overall: [[99_560, 38_479], [398_209, 233_664]],
         in_time: [[2_752, 1_574], [5_771, 3_923]],
@@ -181,7 +157,7 @@ pub const ROWS: [PaperRow; 6] = [
         seconds: [176.31, 321.63, 64.92],
     },
     PaperRow {
-        data: DataSet::Credit,
+        data: "credit",
         attribute: "sex",
         overall: [[33_137, 4_996], [312_919, 73_497]],
         in_time: [[3_202, 926], [14_711, 4_091]],

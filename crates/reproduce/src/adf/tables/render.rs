@@ -1,67 +1,47 @@
 //! Tables IV to VII and X as text, the paper's figures beside ours.
 
-use std::path::PathBuf;
-
 use super::super::args::{AdfArgs, AdfTable};
-use super::search::{ENOUGH, Row, TablesSummary};
-use crate::options::not_found;
+use super::{ENOUGH, Row};
 use crate::output::{count, interval, table};
+use crate::reproduction::{Asked, Reproduction};
 use probity_fairness::statistics::Mean;
 
-pub fn render(args: &AdfArgs, summary: &TablesSummary, folders: &[PathBuf]) -> String {
+/// Renders the table that `args` ask for.
+pub fn render(args: &AdfArgs, found: &Reproduction<Asked<String>, Row>) -> String {
+    let means = match args.repeats {
+        1 => String::new(),
+        repeats => format!(" (means of {repeats}, with 95 % intervals)"),
+    };
     let mut text = format!(
-        "Table {} of {}. Paper / ours{}:\n",
-        summary.table,
-        summary.paper,
-        if args.repeats > 1 {
-            format!(" (means of {}, with 95 % intervals)", args.repeats)
-        } else {
-            String::new()
-        }
+        "Table {} of {}. Paper / ours{means}:\n",
+        found.heading.table, found.paper
     );
-    if !summary.rows.is_empty() {
-        let rows: Vec<Vec<String>> = summary.rows.iter().map(|row| line(args, row)).collect();
-        text.push_str(&table(header(args.table), &rows));
-        text.push_str(&remarks(args, summary));
-    }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was found by then.\n");
+    if !found.rows.is_empty() {
+        let cells = found.rows.iter().map(|row| line(args, row));
+        text.push_str(&table(header(args.table), cells));
+        text.push_str(&remarks(args, &found.rows));
     }
     text
 }
 
-fn header(table: AdfTable) -> &'static [&'static str] {
+fn header(table: AdfTable) -> &'static str {
     match table {
-        AdfTable::Overall => &[
-            "data, attribute",
-            "aequitas, generated",
-            "aequitas, found",
-            "adf, generated",
-            "adf, found",
-        ],
-        AdfTable::InTime => &[
-            "data, attribute",
-            "sg, generated",
-            "sg, found",
-            "adf, generated",
-            "adf, found",
-        ],
-        AdfTable::Global => &[
-            "data, attribute",
-            "aequitas",
-            "sg",
-            "adf",
-            "aequitas, equal tries",
-            "sg, equal tries",
-        ],
-        _ => &["data, attribute", "aequitas", "sg", "adf"],
+        AdfTable::Overall => {
+            "data, attribute | aequitas, generated | aequitas, found | adf, generated | adf, found"
+        }
+        AdfTable::InTime => {
+            "data, attribute | sg, generated | sg, found | adf, generated | adf, found"
+        }
+        AdfTable::Global => {
+            "data, attribute | aequitas | sg | adf | aequitas, equal tries | sg, equal tries"
+        }
+        _ => "data, attribute | aequitas | sg | adf",
     }
 }
 
 fn line(args: &AdfArgs, row: &Row) -> Vec<String> {
     let paper = &row.paper;
-    let mut line = vec![format!("{} {}", paper.data.name(), paper.attribute)];
+    let mut line = vec![format!("{} {}", paper.data, paper.attribute)];
     let pairs = match args.table {
         AdfTable::Overall => Some(paper.overall),
         AdfTable::InTime => Some(paper.in_time),
@@ -85,10 +65,9 @@ fn line(args: &AdfArgs, row: &Row) -> Vec<String> {
                 beside(paper.local[place], mean)
             }
             _ => {
-                let short = if cell.discriminatory.mean < ENOUGH as f64 {
-                    format!(" ({:.0} found)", cell.discriminatory.mean)
-                } else {
-                    String::new()
+                let short = match cell.discriminatory.mean < ENOUGH as f64 {
+                    true => format!(" ({:.0} found)", cell.discriminatory.mean),
+                    false => String::new(),
                 };
                 let ours = interval(&cell.seconds, |value| format!("{value:.3}"));
                 format!("{:.2} / {ours}{short}", paper.seconds[place])
@@ -108,7 +87,7 @@ fn whole(value: f64) -> String {
 
 /// Remarks on what the figures say of the paper's order, and on how they differ from the paper's in
 /// kind.
-fn remarks(args: &AdfArgs, summary: &TablesSummary) -> String {
+fn remarks(args: &AdfArgs, rows: &[Row]) -> String {
     let mut text = String::new();
     if matches!(args.table, AdfTable::Global | AdfTable::Local) && args.repeats > 1 {
         let holds = |row: &&Row| {
@@ -119,10 +98,10 @@ fn remarks(args: &AdfArgs, summary: &TablesSummary) -> String {
                 }
             })
         };
-        let count = summary.rows.iter().filter(holds).count();
+        let count = rows.iter().filter(holds).count();
         text.push_str(&format!(
             "adf before sg before aequitas, with intervals that do not overlap: {count} of {} rows.\n",
-            summary.rows.len()
+            rows.len()
         ));
     }
     text.push_str(match args.table {

@@ -1,44 +1,30 @@
 //! Tables XIII and XIV as text, the paper's figures beside ours.
 
-use std::path::PathBuf;
-
-use super::retrain::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary};
-use crate::options::not_found;
+use super::{RemedySummary, ReproducedTextRepair};
 use crate::output::{interval, table};
+use crate::reproduction::{Asked, Reproduction};
 use probity_fairness::repair::change::Figures;
 use probity_fairness::repair::specification::RepairMethod;
 use probity_fairness::repair::summary::NetworkFigures;
 use probity_fairness::repair::text::TextFigures;
 use probity_fairness::statistics::Mean;
 
-/// A function from a row to the figure that is averaged over the rows.
-type Figure = fn(&ReproducedTextRepair) -> Option<f64>;
-
-pub fn render(summary: &TextRepairTableSummary, folders: &[PathBuf]) -> String {
+/// Renders the table.
+pub fn render(found: &Reproduction<Asked<String>, ReproducedTextRepair>) -> String {
     let mut text = format!(
         "Table {} of {}. Percent of an independent set that is no longer discriminatory, paper / ours (means, 95 % interval):\n",
-        summary.table, summary.paper
+        found.heading.table, found.paper
     );
-    let remedies = summary.rows.first().map_or(&[][..], |row| &row.ours);
-    let mut header = vec!["network, attribute".to_owned()];
-    header.extend(remedies.iter().map(name));
-    header.push("retrained without".to_owned());
-    header.extend(
-        remedies
-            .iter()
-            .map(|remedy| format!("accuracy, {}", name(remedy))),
-    );
-    header.push("test texts certified, last".to_owned());
-    let cells = summary.rows.iter().map(line);
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    if !summary.rows.is_empty() {
-        text.push_str(&table(&header, &cells.collect::<Vec<_>>()));
-        text.push_str(&means(summary));
+    if let Some(first) = found.rows.first() {
+        let names: Vec<String> = first.ours.iter().map(name).collect();
+        let header = format!(
+            "network, attribute | {} | retrained without | accuracy, {} | test texts certified, last",
+            names.join(" | "),
+            names.join(" | accuracy, ")
+        );
+        text.push_str(&table(&header, found.rows.iter().map(line)));
+        text.push_str(&means(&found.rows));
         text.push_str("Paper: its own comments and terms; ours: 11,170 of the Jigsaw comments.\n");
-    }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was found by then.\n");
     }
     text
 }
@@ -99,24 +85,17 @@ fn gain(remedy: &RemedySummary) -> f64 {
 }
 
 /// A line with the means over the rows.
-fn means(summary: &TextRepairTableSummary) -> String {
-    let of = |row: Figure| {
-        let values: Vec<f64> = summary.rows.iter().filter_map(row).collect();
+fn means(rows: &[ReproducedTextRepair]) -> String {
+    let repaired = |figures: &TextFigures| figures.repaired.share;
+    let mean = |figure: &dyn Fn(&RemedySummary) -> f64| -> f64 {
+        let first = rows.iter().filter_map(|row| row.ours.first());
+        let values: Vec<f64> = first.map(figure).collect();
         100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
     };
-    let after: Figure = |row| {
-        let first = networks(row.ours.first()?);
-        Some(average(first, |figures| figures.repaired.share))
-    };
-    let control: Figure = |row| {
-        let first = &row.ours.first()?.summary.control;
-        Some(average(first, |figures| figures.repaired.share))
-    };
-    let accuracy: Figure = |row| Some(gain(row.ours.first()?));
     format!(
         "Means of the rows, samples of adf-asc: {:.1} % repaired, retrained without {:.1} %, accuracy {:+.2} points.\n",
-        of(after),
-        of(control),
-        of(accuracy)
+        mean(&|first| average(networks(first), repaired)),
+        mean(&|first| average(&first.summary.control, repaired)),
+        mean(&gain)
     )
 }

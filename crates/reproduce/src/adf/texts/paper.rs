@@ -3,37 +3,40 @@
 //! The paper's Jigsaw set has 313,000 comments; the data that are looked for here are 11,170 of
 //! them. Its networks are three layers of ten units over 50-dimensional GloVe vectors, as here.
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
+use crate::published::{Case, Source};
 use probity_nn::recurrent::network::CellKind;
 
 /// The paper's protected attributes, under the names that they have here.
 pub const ATTRIBUTES: [&str; 4] = ["country", "ethnicity", "race", "religion"];
 
-/// The files of the labelled comments, relative to a data folder.
-const TEXTS: [&str; 2] = [
-    "toxic_wikipedia/jigsaw_toxic_11170.csv.xz",
-    "toxic_wikipedia/train.csv",
-];
-/// The files of word vectors, relative to a data folder.
-const VECTORS: [&str; 3] = [
-    "glove/glove.6B.50d.txt",
-    "glove/glove.6B.50d.subset.txt.xz",
-    "glove/glove.6B.50d.txt.gz",
-];
+/// The labelled comments and the word vectors.
+pub const COMMENTS: Case<()> = Case {
+    name: "comments and word vectors",
+    source: Source::Each(&[
+        &[
+            "toxic_wikipedia/jigsaw_toxic_11170.csv.xz",
+            "toxic_wikipedia/train.csv",
+        ],
+        &[
+            "glove/glove.6B.50d.txt",
+            "glove/glove.6B.50d.subset.txt.xz",
+            "glove/glove.6B.50d.txt.gz",
+        ],
+    ]),
+    paper: (),
+};
 /// The column of the comments' texts.
 pub const TEXT_COLUMN: &str = "comment_text";
 /// The column of the comments' labels.
 pub const LABEL_COLUMN: &str = "toxic";
 
+/// The number of seeds of Table VIII.
+pub const SEEDS: u32 = 1000;
+
 /// One row of Table VIII, Jigsaw: texts found in the global phase, and in the local phase with the
 /// share of distinct texts that were discriminatory.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effectiveness {
-    /// The number of seeds.
-    pub seeds: u32,
     /// The number of discriminatory seeds.
     pub raw: u32,
     /// The texts found in the global phase by rp, asc, adf-asc, hf and adf-hf.
@@ -44,17 +47,12 @@ pub struct Effectiveness {
     pub local_success: [f64; 2],
 }
 
-const fn row(
-    counts: (u32, u32),
-    global: [u32; 5],
-    local: [u32; 2],
-    local_success: [f64; 2],
-) -> Effectiveness {
+/// A row in the order of the table: raw, the global phase, the local phase, its success.
+const fn row([raw, a, b, c, d, e, rp, adf]: [u32; 8], local_success: [f64; 2]) -> Effectiveness {
     Effectiveness {
-        seeds: counts.0,
-        raw: counts.1,
-        global,
-        local,
+        raw,
+        global: [a, b, c, d, e],
+        local: [rp, adf],
         local_success,
     }
 }
@@ -63,56 +61,16 @@ const fn row(
 pub fn effectiveness(cell: CellKind) -> [Effectiveness; 4] {
     match cell {
         CellKind::Lstm => [
-            row(
-                (1000, 22),
-                [26, 106, 123, 224, 254],
-                [32_922, 123_182],
-                [72.9, 88.7],
-            ),
-            row(
-                (1000, 37),
-                [33, 101, 147, 262, 321],
-                [54_741, 161_807],
-                [82.0, 91.7],
-            ),
-            row(
-                (1000, 49),
-                [60, 195, 211, 359, 372],
-                [78_513, 218_982],
-                [74.9, 87.2],
-            ),
-            row(
-                (1000, 51),
-                [52, 163, 204, 325, 358],
-                [83_102, 227_167],
-                [86.2, 93.3],
-            ),
+            row([22, 26, 106, 123, 224, 254, 32_922, 123_182], [72.9, 88.7]),
+            row([37, 33, 101, 147, 262, 321, 54_741, 161_807], [82.0, 91.7]),
+            row([49, 60, 195, 211, 359, 372, 78_513, 218_982], [74.9, 87.2]),
+            row([51, 52, 163, 204, 325, 358, 83_102, 227_167], [86.2, 93.3]),
         ],
         CellKind::Gru => [
-            row(
-                (1000, 22),
-                [34, 84, 95, 232, 250],
-                [39_242, 98_753],
-                [74.5, 88.9],
-            ),
-            row(
-                (1000, 66),
-                [38, 124, 139, 274, 323],
-                [84_765, 181_891],
-                [86.3, 93.3],
-            ),
-            row(
-                (1000, 55),
-                [58, 179, 198, 290, 333],
-                [85_106, 218_404],
-                [79.3, 90.1],
-            ),
-            row(
-                (1000, 58),
-                [55, 147, 169, 361, 400],
-                [88_945, 200_968],
-                [84.8, 93.5],
-            ),
+            row([22, 34, 84, 95, 232, 250, 39_242, 98_753], [74.5, 88.9]),
+            row([66, 38, 124, 139, 274, 323, 84_765, 181_891], [86.3, 93.3]),
+            row([55, 58, 179, 198, 290, 333, 85_106, 218_404], [79.3, 90.1]),
+            row([58, 55, 147, 169, 361, 400, 88_945, 200_968], [84.8, 93.5]),
         ],
     }
 }
@@ -152,55 +110,11 @@ pub fn repaired(cell: CellKind) -> [[f64; 2]; 4] {
     }
 }
 
-/// A row of Table XIV: percent of an independent set, found by adf-asc, that is no longer
-/// discriminatory after retraining with samples of another strategy.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ByStrategy {
-    /// The network.
-    pub cell: CellKind,
-    /// The position of the attribute in [`ATTRIBUTES`].
-    pub attribute: usize,
-    /// The percent repaired with samples of adf-asc (in Table XIII), asc, hf and adf-hf.
-    pub repaired: [f64; 4],
-}
-
-/// The rows of Table XIV. The first row is of the Wikipedia comments, the second of the Jigsaw
-/// comments.
-pub const BY_STRATEGY: [ByStrategy; 2] = [
-    ByStrategy {
-        cell: CellKind::Lstm,
-        attribute: 2,
-        repaired: [64.2, 63.4, 66.3, 67.5],
-    },
-    ByStrategy {
-        cell: CellKind::Gru,
-        attribute: 1,
-        repaired: [56.6, 57.1, 61.7, 62.0],
-    },
+/// The rows of Table XIV: the network, the position of the attribute in [`ATTRIBUTES`], and the
+/// percent of an independent set, found by adf-asc, that is no longer discriminatory after retraining
+/// with samples of adf-asc (in Table XIII), asc, hf and adf-hf. The first row is of the Wikipedia
+/// comments, the second of the Jigsaw comments.
+pub const BY_STRATEGY: [(CellKind, usize, [f64; 4]); 2] = [
+    (CellKind::Lstm, 2, [64.2, 63.4, 66.3, 67.5]),
+    (CellKind::Gru, 1, [56.6, 57.1, 61.7, 62.0]),
 ];
-
-/// Finds the comments and the word vectors in the first of `folders` that has each.
-///
-/// # Errors
-/// The names of the files that none of the folders has.
-pub fn find(folders: &[PathBuf]) -> Result<(PathBuf, PathBuf), Vec<String>> {
-    let first = |names: &[&str]| {
-        let places = folders
-            .iter()
-            .flat_map(|folder| names.iter().map(|name| folder.join(name)));
-        places.into_iter().find(|file| file.is_file())
-    };
-    match (first(&TEXTS), first(&VECTORS)) {
-        (Some(texts), Some(vectors)) => Ok((texts, vectors)),
-        (texts, vectors) => {
-            let mut missing = Vec::new();
-            if texts.is_none() {
-                missing.push(TEXTS.join(" or "));
-            }
-            if vectors.is_none() {
-                missing.push(VECTORS.join(" or "));
-            }
-            Err(missing)
-        }
-    }
-}

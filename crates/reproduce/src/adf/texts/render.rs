@@ -1,40 +1,34 @@
 //! Tables VIII, IX and XI as text, the paper's figures beside ours.
 
-use std::path::PathBuf;
-
 use super::super::args::{AdfArgs, AdfTable};
-use super::paper::{ATTRIBUTES, VALIDITY, effectiveness, seconds};
-use super::search::{RepeatFigures, ReproduceSummary, ReproducedRow};
-use crate::options::not_found;
+use super::paper::{ATTRIBUTES, SEEDS, VALIDITY, effectiveness, seconds};
+use super::{Heading, RepeatFigures, ReproducedRow};
 use crate::output::{count, table};
+use crate::reproduction::Reproduction;
 
 /// The mean over the repeats of one figure.
 fn mean(runs: &[RepeatFigures], of: impl Fn(&RepeatFigures) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len().max(1) as f64
 }
 
-pub fn render(args: &AdfArgs, summary: &ReproduceSummary, folders: &[PathBuf]) -> String {
+/// Renders the table that `args` ask for.
+pub fn render(args: &AdfArgs, found: &Reproduction<Heading, ReproducedRow>) -> String {
+    let means = match args.repeats {
+        1 => String::new(),
+        repeats => format!(" (means of {repeats})"),
+    };
     let mut text = format!(
-        "Table {} of {}. Paper / ours{}:\n",
-        summary.table,
-        summary.paper,
-        if args.repeats > 1 {
-            format!(" (means of {})", args.repeats)
-        } else {
-            String::new()
-        }
+        "Table {} of {}. Paper / ours{means}:\n",
+        found.heading.asked.table, found.paper
     );
-    let rows: Vec<&ReproducedRow> = summary
-        .rows
-        .iter()
-        .filter(|row| !row.runs.is_empty())
-        .collect();
+    let rows = found.rows.iter().filter(|row| !row.runs.is_empty());
+    let rows: Vec<&ReproducedRow> = rows.collect();
     match args.table {
         AdfTable::Validity => text.push_str(&validity_table(&rows)),
         AdfTable::TextSeconds => text.push_str(&seconds_table(&rows)),
         _ => text.push_str(&effectiveness_table(&rows)),
     }
-    for difference in &summary.differences {
+    for difference in &found.heading.differences {
         let interval = difference.ci95.map_or(String::new(), |[low, high]| {
             format!(" (95 % interval {low:+.1} to {high:+.1})")
         });
@@ -48,32 +42,26 @@ pub fn render(args: &AdfArgs, summary: &ReproduceSummary, folders: &[PathBuf]) -
             "Paper: 313,000 Jigsaw comments (Table IX: Wikipedia comments), its own terms. Ours: 11,170 of the Jigsaw comments.\n",
         );
     }
-    text.push_str(&not_found(&summary.not_found, folders));
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was found by then.\n");
-    }
     text
 }
 
 fn place(attribute: &str) -> usize {
-    ATTRIBUTES
-        .iter()
-        .position(|name| *name == attribute)
-        .unwrap_or(0)
+    let place = ATTRIBUTES.iter().position(|name| *name == attribute);
+    place.unwrap_or(0)
 }
 
 fn effectiveness_table(rows: &[&ReproducedRow]) -> String {
+    let beside = |paper: u32, ours: f64| format!("{} / {ours:.0}", count(paper.into()));
     let cells = rows.iter().map(|row| {
-        let paper = effectiveness(row.model)[place(&row.attribute)];
-        let of = |paper: u32, ours: f64| format!("{} / {ours:.0}", count(paper.into()));
+        let paper = effectiveness(row.model)[place(row.attribute)];
         let mut cells = vec![
             format!("{:?} {}", row.model, row.attribute),
-            of(paper.seeds, mean(&row.runs, |run| run.seeds as f64)),
-            of(paper.raw, mean(&row.runs, |run| run.raw as f64)),
+            beside(SEEDS, mean(&row.runs, |run| run.seeds as f64)),
+            beside(paper.raw, mean(&row.runs, |run| run.raw as f64)),
         ];
-        for strategy in 0..5 {
+        for (strategy, paper) in paper.global.into_iter().enumerate() {
             let ours = mean(&row.runs, |run| run.global[strategy] as f64);
-            cells.push(of(paper.global[strategy], ours));
+            cells.push(beside(paper, ours));
         }
         for local in 0..2 {
             let ours = mean(&row.runs, |run| run.local[local] as f64);
@@ -88,19 +76,8 @@ fn effectiveness_table(rows: &[&ReproducedRow]) -> String {
         cells
     });
     table(
-        &[
-            "network, attribute",
-            "seeds",
-            "raw",
-            "rp",
-            "asc",
-            "adf-asc",
-            "hf",
-            "adf-hf",
-            "local rp",
-            "local adf",
-        ],
-        &cells.collect::<Vec<_>>(),
+        "network, attribute | seeds | raw | rp | asc | adf-asc | hf | adf-hf | local rp | local adf",
+        cells,
     )
 }
 
@@ -116,34 +93,26 @@ fn validity_table(rows: &[&ReproducedRow]) -> String {
             cells
         })
     });
-    table(
-        &["Lstm, race", "asc", "adf-asc", "hf", "adf-hf"],
-        &cells.collect::<Vec<_>>(),
-    )
+    table("Lstm, race | asc | adf-asc | hf | adf-hf", cells)
 }
 
 fn seconds_table(rows: &[&ReproducedRow]) -> String {
     let cells = rows.iter().map(|row| {
-        let paper = seconds(row.model)[place(&row.attribute)];
+        let paper = seconds(row.model)[place(row.attribute)];
         let mut cells = vec![format!("{:?} {}", row.model, row.attribute)];
         for (strategy, paper) in paper.iter().enumerate() {
             let ours = mean(&row.runs, |run| run.seconds[strategy]);
             let found = mean(&row.runs, |run| run.found[strategy] as f64);
-            let short = if found < 5000.0 {
-                format!(" ({found:.0} found)")
-            } else {
-                String::new()
+            let short = match found < 5000.0 {
+                true => format!(" ({found:.0} found)"),
+                false => String::new(),
             };
             cells.push(format!("{paper:.1} / {ours:.2}{short}"));
         }
         cells
     });
     table(
-        &[
-            "network, attribute",
-            "rp, seconds to 5,000",
-            "adf-asc, seconds to 5,000",
-        ],
-        &cells.collect::<Vec<_>>(),
+        "network, attribute | rp, seconds to 5,000 | adf-asc, seconds to 5,000",
+        cells,
     )
 }
