@@ -4,13 +4,14 @@
 //! [`field_words`](super::field_words). A page says only which fields it shows, and in which order.
 //! Shares are shown and entered in percent.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::field_words::{Words, in_words};
 use super::form::{Choice, Field as Input, Form};
 use super::words::in_percent;
 use crate::jobs::specification::{JobKind, JobSpecification, fields};
 
+pub(super) use probity_run::specification::dotted::insert;
 use probity_run::specification::{Field, FieldKind};
 
 /// Some fields of the specifications of a kind, as a page shows them.
@@ -103,20 +104,6 @@ impl Options {
 pub(super) fn names(inputs: &[Input]) -> String {
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     names.join(",")
-}
-
-/// Puts `value` into `specification` at the dotted `path`.
-pub(super) fn insert(specification: &mut Value, path: &str, value: Value) {
-    if !specification.is_object() {
-        *specification = Value::Object(Map::new());
-    }
-    let Some(map) = specification.as_object_mut() else {
-        return;
-    };
-    match path.split_once('.') {
-        Some((table, rest)) => insert(map.entry(table).or_insert(Value::Null), rest, value),
-        None => drop(map.insert(path.to_owned(), value)),
-    }
 }
 
 /// Reads the specification in `asked`, unless something is wrong with it or was entered wrongly:
