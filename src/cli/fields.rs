@@ -302,7 +302,7 @@ fn placeholder(name: &str, kind: &FieldKind) -> Option<String> {
     })
 }
 
-/// One of what a word names several of.
+/// The singular of a word: `seeds` → `seed`.
 fn singular(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ies") {
         return format!("{stem}y");

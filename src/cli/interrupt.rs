@@ -20,7 +20,7 @@ impl Interrupt {
         Interrupt::listen_and(|| {})
     }
 
-    /// The same, with something to do before the second Ctrl-C ends the program.
+    /// Starts to listen, with something to do before the second Ctrl-C ends the program.
     pub fn listen_and(at_end: impl Fn() + Send + 'static) -> anyhow::Result<Interrupt> {
         let asked = Arc::new(AtomicBool::new(false));
         let shared = asked.clone();

@@ -41,7 +41,7 @@ pub(super) struct OptionNames {
 }
 
 impl OptionNames {
-    /// Those of the command that was called.
+    /// Collects the options of the command that was called.
     pub fn new(mut command: Command, matches: &ArgMatches) -> OptionNames {
         let mut matches = matches;
         while let Some((name, inner)) = matches.subcommand() {

@@ -178,7 +178,7 @@ pub enum PageError {
 }
 
 impl PageError {
-    /// That of a cell of `record`.
+    /// The error of a cell of `record`.
     pub(crate) fn cell(
         file: &Path,
         record: &Record<'_>,

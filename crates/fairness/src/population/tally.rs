@@ -62,7 +62,8 @@ pub(super) struct Alone {
     pub flips: bool,
     /// Whether it would gain, and whether it would lose, as some other value.
     pub ways: [bool; 2],
-    /// The same as some value of another group; groups as which it would do neither are left out.
+    /// Whether it would gain, and lose, as some value of another group; groups as which it would do
+    /// neither are left out.
     pub exchanges: BTreeMap<Exchange, [bool; 2]>,
 }
 

@@ -172,7 +172,7 @@ pub struct MostChanged {
     pub to: String,
     /// Texts in which it can.
     pub texts: u64,
-    /// Those that get another class by it.
+    /// The texts that get another class by it.
     pub changed: Share,
     /// The class that these have, and the one that they get, most often.
     pub decided: [String; 2],

@@ -71,7 +71,7 @@ impl Outcomes<'_> {
 pub struct Direction {
     /// The share of the members; where people are counterparts in part, each in part.
     pub share: f64,
-    /// Its 95 % interval, where there is one; see [`super::resampling`].
+    /// The 95 % interval of the share, where there is one; see [`super::resampling`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
     /// Members who are decided otherwise than the counterpart that they are matched with for the most

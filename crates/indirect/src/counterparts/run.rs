@@ -111,7 +111,7 @@ pub struct GroupCounterparts {
     pub reference: Vec<Condition>,
     /// The members.
     pub members: Side,
-    /// Those with whom they are matched.
+    /// The people with whom they are matched.
     pub others: Side,
     /// The number of people of whom it is not known whether they are members; they are on neither side.
     pub unknown: u64,
@@ -142,7 +142,7 @@ pub struct GroupCounterparts {
 pub struct Side {
     /// The number of people.
     pub people: u64,
-    /// Those decided unfavourably, where anything is decided.
+    /// The people decided unfavourably, where anything is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfavourable: Option<Share>,
     /// The mean of their numbers, where they get numbers.
@@ -170,7 +170,7 @@ pub struct Subgroup {
     pub condition: Condition,
     /// The number of members.
     pub members: u64,
-    /// Those who are decided worse than their counterpart.
+    /// The number of these who are decided worse than their counterpart.
     pub against: u64,
     /// Their share.
     pub share: f64,

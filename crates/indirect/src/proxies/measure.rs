@@ -70,7 +70,7 @@ pub struct SmallestSet {
     pub attributes: Vec<String>,
     /// The area under the ROC curve of networks that see these columns alone.
     pub auc: Estimate,
-    /// Its part above 0.5, as a share of that of all columns; more than 1 where the others only
+    /// The part of that area above 0.5, as a share of that of all columns; more than 1 where the others only
     /// distract the networks.
     pub share: f64,
 }

@@ -112,7 +112,7 @@ pub struct GroupSituations {
     pub reference: Vec<Condition>,
     /// The members, and how many of them were decided unfavourably.
     pub members: Decided,
-    /// Those with whom they are compared.
+    /// The people with whom they are compared, and how many of them were decided unfavourably.
     pub others: Decided,
     /// The number of people of whom it is not known whether they are members; they are on neither side.
     pub unknown: u64,
@@ -157,7 +157,7 @@ pub struct Direction {
 pub struct Multiple {
     /// Members of all groups.
     pub members: u64,
-    /// Those who are discoveries in each.
+    /// The number of these who are discoveries in each.
     pub discoveries: u64,
 }
 

@@ -53,15 +53,15 @@ pub(super) struct State {
     deficit: Vec<i64>,
     /// The distance of each row from the columns that lack something.
     row_distances: Vec<i64>,
-    /// The same of each column.
+    /// The distance of each column from the columns that lack something.
     column_distances: Vec<i64>,
     /// Where the search goes on in the arcs of each row.
     row_next: Vec<usize>,
-    /// The same for the entries of each column.
+    /// Where the search goes on in the entries of each column.
     column_next: Vec<usize>,
     /// The columns that the search has entered, and cannot enter again.
     column_seen: Vec<bool>,
-    /// The same of rows.
+    /// The rows that the search has entered, and cannot enter again.
     row_seen: Vec<bool>,
     /// The columns and rows whose distance may still be too great.
     queue: BinaryHeap<Reverse<(i64, u32)>>,

@@ -97,7 +97,7 @@ pub struct BoundOutcome {
     pub of: String,
     /// The share that was measured.
     pub share: f64,
-    /// Its 95 % interval; of people who were found, who are counted, the share twice.
+    /// The 95 % interval of the share; of people who were found, who are counted, the share twice.
     pub ci95: [f64; 2],
     /// By which attributes.
     pub protected: Vec<String>,

@@ -43,7 +43,7 @@ pub struct Series {
     pub colour: usize,
     /// How it is drawn.
     pub mark: Mark,
-    /// Its points; of a line from left to right. What has no place on an axis is left out.
+    /// The points; of a line from left to right. What has no place on an axis is left out.
     pub points: Vec<(f64, f64)>,
     /// What is written at the points, where anything is.
     pub labels: Vec<String>,

@@ -13,7 +13,7 @@ const HEIGHT: f64 = 300.0;
 pub(crate) struct Tile {
     /// How large it is.
     pub size: f64,
-    /// What of it has the first and the second colour; the rest has the third one.
+    /// The shares of it that have the first and the second colour; the rest has the third one.
     pub shares: [f64; 2],
 }
 

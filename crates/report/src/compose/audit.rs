@@ -622,7 +622,7 @@ fn limits(audit: &AuditFindings) -> Part {
 /// Terms that a terminal names of those that were left out.
 const FEW_TERMS: usize = 10;
 
-/// What of the data, and of the terms, was not used as it is.
+/// Says which parts of the data, and which terms, were not used as they are.
 fn unused(summary: &AuditSummary) -> Vec<Text> {
     let mut said = summary.data.as_ref().map_or(Vec::new(), left_out::rows);
     let texts = summary.texts.as_ref();

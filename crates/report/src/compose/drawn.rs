@@ -51,7 +51,7 @@ impl Outcomes {
 pub(super) struct ForGroup<'a> {
     /// The conditions of the group.
     pub protected: &'a [PersonValue],
-    /// Those of the people with whom it is compared; none where that is everybody else.
+    /// The conditions of the people with whom it is compared; none where that is everybody else.
     pub reference: &'a [PersonValue],
     /// The number of members.
     pub members: u64,

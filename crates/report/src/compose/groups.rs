@@ -256,7 +256,7 @@ const ACCURACY: [RateColumn; 2] = [
 /// Columns that say which group it is.
 const NAMES: usize = 2;
 
-/// Those of `rates` that some of `groups` has: why none has one, the table of gaps says.
+/// The table of those `rates` that some of `groups` has: why none has one, the table of gaps says.
 fn rates(caption: String, groups: &[&Group], rates: &[RateColumn]) -> Table {
     let has_one = |(_, rate): &&RateColumn| groups.iter().any(|group| rate(group).is_some());
     let rates: Vec<&RateColumn> = rates.iter().filter(has_one).collect();

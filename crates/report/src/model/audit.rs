@@ -241,7 +241,7 @@ pub struct NamingTexts {
     pub texts: u64,
     /// The number of these texts in which nothing takes its place.
     pub kept: u64,
-    /// Those of these in which words that speak of it as well keep it there.
+    /// The number of these in which words that speak of the value as well keep it there.
     #[serde(default)]
     pub by_words: u64,
     /// The words that keep it there.
@@ -381,7 +381,7 @@ pub struct MostChanged {
     pub to: String,
     /// Texts in which it can.
     pub texts: u64,
-    /// Those that get another class.
+    /// The texts that get another class.
     pub changed: CountedRows,
     /// The class that they have, and the one that they get, most often.
     pub decided: [String; 2],
@@ -402,7 +402,7 @@ pub struct PairEffect {
     pub texts: u64,
     /// The number of texts that get another class.
     pub flipped: u64,
-    /// Of these, those that get the positive class by it, if the run says so.
+    /// The number of these that get the positive class, if the run says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_positive: Option<u64>,
     /// The share of the texts that get another class.

@@ -34,10 +34,10 @@ pub struct SharedBudget {
     pub best: Option<String>,
     /// The strategies than which none found more.
     pub unbeaten: Vec<String>,
-    /// Those of whose finds as many lie in more cells than the best one's.
+    /// The strategies of whose finds as many lie in more cells than the best one's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wider: Vec<String>,
-    /// Every two.
+    /// The comparisons of every two strategies.
     pub pairs: Vec<StrategyPair>,
 }
 

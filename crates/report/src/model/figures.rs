@@ -114,7 +114,8 @@ impl<'a> InputShares<'a> {
         inputs_of(self.of, share.sampled, self.there)
     }
 
-    /// The same where only some were asked about, and else `the rows of the data`.
+    /// What `share` is of, as [`InputShares::inputs`] says it, where only some were asked about, and
+    /// else `the rows of the data`.
     pub fn inputs_or_part(&self, share: &Share) -> String {
         inputs_or_part(self.of, share.sampled, self.there)
     }

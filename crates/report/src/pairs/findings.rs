@@ -128,7 +128,7 @@ pub struct Difference {
     pub attribute: String,
     /// The value in x, or the term of a text.
     pub from: String,
-    /// That of the other.
+    /// The value in the other input, or the term of the other text.
     pub to: String,
 }
 

@@ -12,7 +12,7 @@ pub(crate) const MOST: usize = 300;
 pub(super) struct Selection {
     all: Best,
     of: Vec<(String, Best)>,
-    /// Those of rows or texts as they are: a search can make more severe ones of each.
+    /// The most severe pairs of rows or texts as they are: a search can make more severe ones of each.
     unmodified: Best,
     are_ranked: bool,
 }

@@ -11,7 +11,7 @@ use super::findings::ShownPair;
 pub(super) struct Nearness {
     /// What was changed: words of a text, moves of a row.
     pub changes: u64,
-    /// Of those with equally many changes the one with the largest of this is the nearest.
+    /// How close it is to the source: the nearest of those with equally many changes has the largest.
     pub closeness: f64,
 }
 

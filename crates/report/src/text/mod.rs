@@ -29,7 +29,8 @@ pub(super) fn inputs_of(inputs: &str, asked: u64, there: Option<u64>) -> String 
     }
 }
 
-/// The same where not all were asked about, and else the `inputs` without their number.
+/// Inputs that a share is of: as [`inputs_of`] says it where not all were asked about, and else the
+/// `inputs` without their number.
 pub(super) fn inputs_or_part(inputs: &str, asked: u64, there: Option<u64>) -> String {
     match there.is_some_and(|there| there > asked) {
         true => inputs_of(inputs, asked, there),

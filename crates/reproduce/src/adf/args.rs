@@ -72,7 +72,7 @@ pub enum AdfTable {
     /// Generated and discriminatory individuals, by aequitas-fully and adf
     #[value(name = "IV", alias = "4")]
     Overall,
-    /// The same in a given time, by sg and adf
+    /// Generated and discriminatory individuals in a given time, by sg and adf
     #[value(name = "V", alias = "5")]
     InTime,
     /// Found in the global phase, by aequitas-fully, sg and adf
@@ -99,7 +99,7 @@ pub enum AdfTable {
     /// Discriminatory texts that a repair mends
     #[value(name = "XIII", alias = "13")]
     TextRepair,
-    /// The same by the strategy whose samples it learns from
+    /// Discriminatory texts that a repair mends, by the strategy whose samples it learns from
     #[value(name = "XIV", alias = "14")]
     TextRepairByStrategy,
 }

@@ -36,7 +36,7 @@ pub struct NamingTexts {
     pub texts: u64,
     /// The number of these texts in which no other value takes the place of one.
     pub kept: u64,
-    /// Those of these in which words of the lexicon or given names keep it: they speak of it as well.
+    /// The number of these in which words of the lexicon or given names keep it: they speak of it as well.
     pub by_words: u64,
     /// These words and names, by falling number of these texts; at most 10.
     pub kept_by: Vec<KeptBy>,

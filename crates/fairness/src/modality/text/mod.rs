@@ -86,7 +86,7 @@ pub struct TextCounts {
     pub with_protected_term: u64,
     /// Number of texts without such a term: nothing can be compared, so they are left out.
     pub without_protected_term: u64,
-    /// Those of the texts that were left out that name a protected value all the same: no other takes
+    /// Number of the texts left out that name a protected value all the same: no other takes
     /// its place, mostly since other words of the text speak of it as well.
     pub kept: u64,
     /// The attributes of which some texts name a value that nothing takes the place of.
