@@ -10,6 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::verdict::is_beyond;
+
 /// The figures of one network that the choice sees.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -56,7 +58,7 @@ pub fn choose(
         .collect();
     let allowed = means
         .iter()
-        .filter(|(_, loss, _)| *loss <= max_accuracy_loss);
+        .filter(|(_, loss, _)| !is_beyond(*loss, max_accuracy_loss));
     let fairest = allowed.min_by(|a, b| a.2.total_cmp(&b.2));
     let (share, ..) = fairest.or_else(|| means.iter().min_by(|a, b| a.1.total_cmp(&b.1)))?;
     let networks = &shares[*share];
@@ -103,6 +105,7 @@ mod tests {
             },
             "of two, the one with more of it"
         );
+        assert_eq!(chosen(0.01).share, 1, "0.9 - 0.89 is no more than 0.01");
         assert_eq!(
             chosen(0.2),
             Choice {

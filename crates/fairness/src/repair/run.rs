@@ -14,7 +14,7 @@ use super::specification::RepairSpecification;
 use super::store::{CheckpointStore, RepairState, Trained};
 use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
 use super::trainer::{Observe, RepairProgress, Trainer};
-use super::verdict::{AgainstControl, Allowed, Standing, Verdict, worse};
+use super::verdict::{AgainstControl, Allowed, Standing, Verdict, is_beyond, worse};
 use crate::record::identity;
 use probity_nn::provenance::PROVENANCE;
 use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
@@ -267,7 +267,7 @@ impl<R: Repairable> Outcome<'_, R> {
                 share: specification.shares()[self.choice.share],
                 repeat: kept.known.repeat + 1,
                 accuracy_loss,
-                within: accuracy_loss <= specification.max_accuracy_loss(),
+                within: !is_beyond(accuracy_loss, specification.max_accuracy_loss()),
                 figures: kept.known.figures.clone(),
             },
             points: self.points(),

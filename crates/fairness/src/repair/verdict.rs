@@ -139,13 +139,18 @@ pub(super) fn worse<F: Figures, D: Details>(
         .collect()
 }
 
+/// Whether a `change` of a share is larger than what is `allowed`. Differences of shares that are
+/// decimal fractions have rounding errors: 0.95 - 0.94 is allowed where 0.01 is.
+pub(super) fn is_beyond(change: f64, allowed: f64) -> bool {
+    change > allowed + 1e-12
+}
+
 fn is_worse(before: &Measure, after: &Measure, allowed: f64) -> bool {
     let sign = match before.role {
         Role::Protected | Role::Gap => 1.0,
         Role::Accuracy | Role::Fair | Role::Ratio | Role::Shown => -1.0,
     };
-    // Differences of shares that are decimal fractions have rounding errors.
-    let is_beyond = sign * (after.value - before.value) > allowed + 1e-12;
+    let is_beyond = is_beyond(sign * (after.value - before.value), allowed);
     let has_left = match (before.role, before.ci95) {
         (Role::Gap, Some([_, high])) => after.value > high,
         (Role::Ratio, Some([low, _])) => after.value < low,
