@@ -120,6 +120,9 @@ both "training a network for tables, 5 epochs" losses train --data people.csv --
 mv flex model || true
 seeds=$(scaled 100000 50)
 both "audit, sex, $seeds seeds and 1,000 trials, 60 s at most" searches audit --model model --data people.csv --protected sex --seeds "$seeds" --local "$(scaled 1000 50)" --time 60s -q
+"$probity" audit --model model --data people.csv --protected sex --seeds 20 --local 1 --out chosen > log 2> chosen.log
+chosen=$(sed -n 's/^note: device //p' chosen.log)
+row "what \`auto\` takes for that network" "" "" "${chosen:-flex: no GPU is asked}"
 
 "$probity" data generate comments --rows "$(scaled 20000 400)" --out comments.csv -q > log
 texts=(--texts comments.csv --text-column comment_text --label-column toxic --epochs 1 -q)
