@@ -38,6 +38,9 @@ SECOND_LOOKS = 12
 #: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
 #: more, for what few changes touch.
 BY_NAME = {"clippy, GPUs", "devices"}
+#: The test programs that compare a device with the CPU: networks, searches, and the bytes of the other
+#: analysers.
+DEVICE_TESTS = "--test networks_on_devices --test search_on_devices --test devices".split()
 #: Processes that the tests of Python are shared out to.
 PROCESSES = min(os.cpu_count() or 1, 4)
 #: FLAKY tests that a run may have.
@@ -254,8 +257,8 @@ class Checks:
         return of(run("cargo", *words.split(), "--", "-D", "warnings"))
 
     def clippy_gpus(self):
-        words = "clippy --release --workspace --features probity-tensor/wgpu --test networks_on_devices"
-        return of(run("cargo", *words.split(), "--", "-D", "warnings"))
+        words = "clippy --release --workspace --features probity-tensor/wgpu"
+        return of(run("cargo", *words.split(), *DEVICE_TESTS, "--", "-D", "warnings"))
 
     def rustdoc(self):
         return of(run("cargo", "doc", "--release", "--no-deps", "--keep-going", env={"RUSTDOCFLAGS": "-D warnings"}))
@@ -439,8 +442,8 @@ class Checks:
 
     def devices(self):
         env = {"PROBITY_REQUIRE": "device"} if has_driver() else {}
-        words = "cargo test --release --workspace --features probity-tensor/wgpu --test networks_on_devices"
-        result = run(*words.split(), env=env)
+        words = "cargo test --release --workspace --no-fail-fast --features probity-tensor/wgpu"
+        result = run(*words.split(), *DEVICE_TESTS, env=env)
         outcome = cargo_output.of_cargo(result.lines)
         return self.verdict(result, outcome, lambda failure: False)
 
