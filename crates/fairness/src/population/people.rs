@@ -60,12 +60,17 @@ impl Unknown {
         if known.is_empty() && !others.is_empty() {
             let all = named(&|_, _| true).join(",");
             let nowhere = named(&|at, unknown| others.iter().all(|row| lacks(row, at, unknown)));
-            let expected = match nowhere.is_empty() {
-                true => "fewer attributes: of all of these together the values are known in no row"
-                    .to_owned(),
-                false => format!(
-                    "attributes whose values are known in some row, unlike those of {}",
-                    nowhere.join(", ")
+            let nowhere = nowhere.join(", ");
+            let expected = match (others.len(), nowhere.is_empty()) {
+                (_, true) => {
+                    "fewer attributes: of all of these together the values are known in no row"
+                        .to_owned()
+                }
+                (1, false) => format!(
+                    "attributes whose values are known in the row that is asked about, unlike those of {nowhere}; or ask about another row"
+                ),
+                (_, false) => format!(
+                    "attributes whose values are known in some row, unlike those of {nowhere}"
                 ),
             };
             return Err(FieldError::new("protected", all, expected));
