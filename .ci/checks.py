@@ -177,11 +177,14 @@ class Checks:
         self.installing.start()
         # A software Vulkan driver, so that the conformance tests have a device to compare with flex;
         # a browser; what the examples of the documentation use beside our own command, what kills
-        # it, lets its system calls fail and moves its clock, and what checks scripts of shards.
+        # it, lets its system calls fail and moves its clock, and what checks scripts of shards; a server
+        # of PostgreSQL.
         programs = "curl jq man openssl zip strace faketime parallel shellcheck".split()
         packages = "curl jq man-db openssl zip strace faketime parallel shellcheck".split()
-        if not all(map(shutil.which, [*programs, "chromedriver"])) or not has_driver():
+        has_all = all(map(shutil.which, [*programs, "chromedriver"])) and has_driver() and has_postgresql()
+        if not has_all:
             packages += "chromium chromium-driver fonts-dejavu-core mesa-vulkan-drivers libvulkan1".split()
+            packages.append("postgresql")
             if shutil.which("apt-get") and os.geteuid() == 0:
                 env = {"DEBIAN_FRONTEND": "noninteractive"}
                 run("apt-get", "update", "-qq", quiet=True)
@@ -193,6 +196,7 @@ class Checks:
         self.require("identity", (modules / "oidc-provider").is_dir(), "log-ins by a provider are not tried")
         has_browser = shutil.which("chromedriver") and (modules / "axe-core").is_dir()
         self.require("browser", has_browser, "pages are not looked at")
+        self.require("postgresql", has_postgresql(), "services that share a database are not tried")
         self.require("programs", all(map(shutil.which, programs)), "what needs them is not tried")
         data = Path(os.environ.get("PROBITY_DATA_DIR", ROOT.parent / "shared/data"))
         self.require("data", data.is_dir(), "what needs real data is not tried")
@@ -492,6 +496,13 @@ def report(table):
 def has_driver():
     """Whether a software Vulkan driver is here."""
     return any(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+
+
+def has_postgresql():
+    """Whether the programs of a PostgreSQL server are here."""
+    if shutil.which("psql") is None:
+        return False
+    return bool(shutil.which("initdb")) or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def lines_of(lock, package):

@@ -10,12 +10,13 @@ pub mod http;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use probity::data::builtin;
 use probity::data::synthetic::synthetic_census;
-use probity_testing::Gate;
+use probity_testing::{Gate, Postgresql};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,9 +26,32 @@ use http::{Answer, form, open, read_chunk, read_head, request};
 /// A folder with a service, which is started and ended as often as a test wants.
 pub struct Home {
     folder: TempDir,
+    database: Option<Mutex<Postgresql>>,
     token: String,
     gate: Gate,
 }
+
+/// Makes of each function that is named, which takes a home, a test for each database.
+#[allow(unused_macros)] // Not all test programs use it.
+macro_rules! on_each_database {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            #[test]
+            fn with_sqlite() {
+                super::$test(&$crate::service::Home::new());
+            }
+
+            #[test]
+            fn with_postgresql() {
+                if let Some(home) = $crate::service::Home::on_postgresql() {
+                    super::$test(&home);
+                }
+            }
+        }
+    )*};
+}
+#[allow(unused_imports)] // The same.
+pub(crate) use on_each_database;
 
 /// A service that runs; killed when dropped.
 pub struct Server {
@@ -44,14 +68,84 @@ pub struct Server {
 impl Home {
     /// A folder with a data directory and a token.
     pub fn new() -> Home {
+        Home::with(None)
+    }
+
+    /// The same with a database of PostgreSQL, which several services may share; `None` after saying
+    /// why the test is skipped.
+    pub fn on_postgresql() -> Option<Home> {
+        let database = Postgresql::start_or_skip()?;
+        Some(Home::with(Some(database)))
+    }
+
+    fn with(database: Option<Postgresql>) -> Home {
         let folder = TempDir::new().expect("a folder");
         let mut home = Home {
             folder,
+            database: database.map(Mutex::new),
             token: String::new(),
             gate: Gate::open_at("round:2"),
         };
         home.token = home.new_token("test");
         home
+    }
+
+    /// Whether several services may run at the same time.
+    pub fn is_for_several(&self) -> bool {
+        self.database.is_some()
+    }
+
+    fn server(&self) -> MutexGuard<'_, Postgresql> {
+        let database = self.database.as_ref().expect("a server");
+        database.lock().expect("no test panicked with it")
+    }
+
+    /// Ends the server of the database at once.
+    pub fn stop_database(&self) {
+        self.server().stop();
+    }
+
+    /// Starts it again.
+    pub fn start_database(&self) {
+        self.server().start();
+    }
+
+    /// Carries out a statement in the database, beside the service, and returns the number that it
+    /// answers, if it answers one.
+    ///
+    /// # Errors
+    /// What the database says that is wrong with it.
+    pub fn ask_database(&self, statement: &str) -> Result<Option<i64>, String> {
+        if self.is_for_several() {
+            let answer = self.server().ask(statement)?;
+            return Ok(answer.parse().ok());
+        }
+        let ask = || -> rusqlite::Result<Option<i64>> {
+            let file = self.data_dir().join("probity.sqlite");
+            let database = rusqlite::Connection::open(file)?;
+            // The service writes there, too.
+            database.busy_timeout(http::PATIENCE)?;
+            let mut statement = database.prepare(statement)?;
+            let mut rows = statement.query([])?;
+            rows.next()?.map(|row| row.get(0)).transpose()
+        };
+        ask().map_err(|error| error.to_string())
+    }
+
+    /// The address of the server's database, and the password of its user.
+    pub fn database_address(&self) -> (String, &'static str) {
+        let database = self.server();
+        (database.url(), database.password())
+    }
+
+    /// Adds the options that say where the service keeps what it has.
+    pub fn storage(&self, command: &mut Command) {
+        command.arg("--data-dir").arg(self.data_dir());
+        if self.is_for_several() {
+            let database = self.server();
+            command.args(["--database", &database.url(), "--database-password"]);
+            command.arg(database.password_file());
+        }
     }
 
     /// Holds the jobs of the service and of its workers in the middle of their work, in their second
@@ -112,12 +206,10 @@ impl Home {
 
     /// What a command about the data directory prints.
     pub fn command(&self, arguments: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_probity"))
-            .args(arguments)
-            .arg("--data-dir")
-            .arg(self.data_dir())
-            .output()
-            .expect("the command runs");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
+        command.args(arguments);
+        self.storage(&mut command);
+        let output = command.output().expect("the command runs");
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout)
             .expect("text")
@@ -148,10 +240,9 @@ impl Home {
     /// Starts the service at a port.
     pub fn serve_at(&self, port: &str, options: &[&str]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
-        command
-            .args(["serve", "--port", port, "--data-dir"])
-            .arg(self.data_dir())
-            .args(options);
+        command.args(["serve", "--port", port]);
+        self.storage(&mut command);
+        command.args(options);
         self.begin(command, self.token.clone())
     }
 

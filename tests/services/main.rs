@@ -23,6 +23,7 @@ mod service_overview;
 mod service_page_jobs;
 mod service_pages;
 mod service_people;
+mod service_postgresql;
 mod service_projects;
 mod service_refusals;
 mod service_retention;

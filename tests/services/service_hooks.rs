@@ -11,9 +11,13 @@ use std::thread;
 
 use crate::pages::Visitor;
 use crate::service::http::PATIENCE;
-use crate::service::{Home, Server, text, wait_until};
+use crate::service::{Home, Server, on_each_database, text, wait_until};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+on_each_database! {
+    the_end_of_a_job_is_told_and_signed_until_it_is_taken,
+}
 
 /// A request that a webhook got.
 struct Got {
@@ -159,24 +163,16 @@ fn waits_for(server: &Server, expected: &str) {
     });
 }
 
-/// The database of a service.
-fn database(home: &Home) -> rusqlite::Connection {
-    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
-    // The service writes there, too.
-    database.busy_timeout(PATIENCE).unwrap();
-    database
-}
-
 /// How many notifications wait to be sent.
-fn waiting(database: &rusqlite::Connection) -> i64 {
-    let count = "SELECT count(*) FROM notifications";
-    database.query_row(count, [], |row| row.get(0)).unwrap()
+fn waiting(home: &Home) -> Option<i64> {
+    home.ask_database("SELECT count(*) FROM notifications")
+        .unwrap()
 }
 
 /// Lets those that wait be sent at once, after so many attempts.
-fn hurry(database: &rusqlite::Connection, attempts: u32) {
-    let sql = "UPDATE notifications SET attempts = ?, next = 0";
-    database.execute(sql, [attempts]).unwrap();
+fn hurry(home: &Home, attempts: u32) {
+    let sql = format!("UPDATE notifications SET attempts = {attempts}, next = 0");
+    home.ask_database(&sql).unwrap();
 }
 
 /// What the log of the project says was done to `job` by the service itself.
@@ -188,9 +184,7 @@ fn done_to(server: &Server, job: &str) -> Vec<String> {
     own.map(|entry| text(&entry["action"])).collect()
 }
 
-#[test]
-fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
-    let home = Home::new();
+fn the_end_of_a_job_is_told_and_signed_until_it_is_taken(home: &Home) {
     let server = home.serve(&["--private-hooks"]);
     let taken = "204 Taken";
     let hook = Hook::new("500 Broken");
@@ -213,16 +207,15 @@ fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
     assert!(done_to(&server, &model).is_empty());
 
     // The same again, which is taken.
-    let database = database(&home);
     hook.answers(taken);
-    hurry(&database, 1);
+    hurry(home, 1);
     let second = hook.next_answered(taken);
     assert_eq!(second.body, first.body);
     assert_eq!(second.header("x-probity-signature"), signature);
     waits_for(&server, "took it with status 204");
     assert_eq!(done_to(&server, &model), ["notification-sent"]);
     // Nothing more is to be sent.
-    assert_eq!(waiting(&database), 0);
+    assert_eq!(waiting(home), Some(0));
     assert!(hook.got_nothing());
 
     // A job that is stopped before its turn is at an end, too.
@@ -258,10 +251,9 @@ fn a_webhook_is_given_up_and_redirects_lead_nowhere() {
     hook.next();
     waits_for(&server, "answered 307");
     // As after all attempts but one.
-    let database = database(&home);
     wait_until("the notification is given up", || {
         // An attempt that is under way may have begun before.
-        hurry(&database, 5);
+        hurry(&home, 5);
         done_to(&server, &model) == ["notification-given-up"]
     });
     assert!(elsewhere.got_nothing(), "the redirect was followed");
@@ -289,9 +281,7 @@ fn nothing_is_sent_to_private_addresses() {
     // A name that leads there once the webhook is set, as names do that change.
     set(&server, "http://hooks.example.org/");
     let local = url.replace("127.0.0.1", "localhost");
-    let database = database(&home);
-    database
-        .execute("UPDATE hooks SET url = ?", [local])
+    home.ask_database(&format!("UPDATE hooks SET url = '{local}'"))
         .unwrap();
     let data = server.census(150);
     server.small_model(&data);
@@ -302,9 +292,9 @@ fn nothing_is_sent_to_private_addresses() {
     assert!(hook.got_nothing());
 
     // What was to be said goes with the webhook.
-    assert_eq!(waiting(&database), 1);
+    assert_eq!(waiting(&home), Some(1));
     server.ask("DELETE", &path).expect(204);
-    assert_eq!(waiting(&database), 0);
+    assert_eq!(waiting(&home), Some(0));
     server.ask("DELETE", &path).expect(204);
 }
 

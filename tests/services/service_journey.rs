@@ -5,11 +5,15 @@ use std::io::{Cursor, Write};
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::service::{Home, Server, census, names_in, text};
+use crate::service::{Home, Server, census, names_in, on_each_database, text};
 use crate::workers::by_hand;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
+
+on_each_database! {
+    a_table_is_audited_and_its_model_repaired,
+}
 
 /// A small audit of `model`.
 fn audit_of(model: &str, data: &str) -> Value {
@@ -19,9 +23,7 @@ fn audit_of(model: &str, data: &str) -> Value {
     })
 }
 
-#[test]
-fn a_table_is_audited_and_its_model_repaired() {
-    let home = Home::new();
+fn a_table_is_audited_and_its_model_repaired(home: &Home) {
     let server = home.serve(&[]);
     let about = server.get("/api/v1/service").expect(200).json();
     assert_eq!(about["token_label"], "test");
@@ -211,9 +213,9 @@ fn a_table_is_audited_and_its_model_repaired() {
     server
         .ask("DELETE", &format!("/api/v1/models/{model}"))
         .refuses(409, "delete the job");
-    stop_and_resume(&home, &server, &model, &id);
-    administered(&home, &server, &audit);
-    by_hand(&home, &server, &id);
+    stop_and_resume(home, &server, &model, &id);
+    administered(home, &server, &audit);
+    by_hand(home, &server, &id);
     for path in [
         format!("/api/v1/models/{other}"),
         format!("/api/v1/jobs/{model}"),

@@ -4,7 +4,11 @@
 #![cfg(feature = "serve")]
 
 use crate::pages::Visitor;
-use crate::service::Home;
+use crate::service::{Home, on_each_database};
+
+on_each_database! {
+    sessions_end,
+}
 
 /// A name that would be a script, leave an attribute and close a title, if anything let it.
 const NAME: &str = "\"><script>alert('x')</script></title><img src=x onerror=alert(1)>&amp;";
@@ -55,9 +59,7 @@ fn only_a_valid_token_gets_in() {
     assert_eq!(forged.get("/").status, 303);
 }
 
-#[test]
-fn sessions_end() {
-    let home = Home::new();
+fn sessions_end(home: &Home) {
     let service = home.serve(&[]);
     let visitor = Visitor::logged_in(&service);
     let secret = visitor.get("/").secret();
@@ -71,9 +73,7 @@ fn sessions_end() {
     );
 
     let visitor = Visitor::logged_in(&service);
-    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
-    database
-        .execute("UPDATE sessions SET expires = 1", [])
+    home.ask_database("UPDATE sessions SET expires = 1")
         .unwrap();
     assert_eq!(
         visitor.get("/").status,

@@ -8,8 +8,18 @@ use std::sync::Barrier;
 
 use crate::pages::Visitor;
 use crate::service::http::{compose, raw, request};
-use crate::service::{Client, Home, Server, text};
+use crate::service::{Client, Home, Server, on_each_database, text};
 use serde_json::{Value, json};
+
+on_each_database! {
+    owners_give_tokens_and_take_them_back,
+    a_link_leads_to_one_report_for_a_while,
+    the_log_says_who_did_what_and_cannot_be_changed,
+    administrators_make_projects_and_see_nothing_in_them,
+    a_project_takes_no_more_than_its_quotas,
+    turns_go_round_the_projects,
+    a_start_and_a_deletion_at_the_same_time,
+}
 
 const PEOPLE: &[u8] = b"age,sex,income\n40,m,yes\n17,f,no\n33,f,yes\n";
 
@@ -37,10 +47,6 @@ fn described_as(client: &Client<'_>, people: &[u8]) -> String {
     data
 }
 
-fn database(home: &Home) -> rusqlite::Connection {
-    rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).expect("a database")
-}
-
 /// An audit that is done, of a model of the synthetic census in the project of the server's token.
 fn audited(server: &Server) -> String {
     let data = server.census(150);
@@ -53,9 +59,7 @@ fn audited(server: &Server) -> String {
     audit
 }
 
-#[test]
-fn owners_give_tokens_and_take_them_back() {
-    let home = Home::new();
+fn owners_give_tokens_and_take_them_back(home: &Home) {
     home.new_project("lending");
     let owner = home.token_of("lending", "owner");
     let server = home.serve(&[]);
@@ -83,11 +87,9 @@ fn owners_give_tokens_and_take_them_back() {
         client.send("POST", &tokens, &asked).refuses(422, needle);
     }
     // It is over on its day.
-    let (id, moved) = (
-        text(&made["id"]),
-        "UPDATE tokens SET expires = 1 WHERE id = ?",
-    );
-    database(&home).execute(moved, [&id]).expect("a token");
+    let id = text(&made["id"]);
+    home.ask_database(&format!("UPDATE tokens SET expires = 1 WHERE id = '{id}'"))
+        .expect("a token");
     editor.get("/api/v1/jobs").refuses(401, "over");
     let listed = client.get(&tokens).expect(200).json();
     assert_eq!(listed[1]["id"], made["id"]);
@@ -106,9 +108,7 @@ fn owners_give_tokens_and_take_them_back() {
     client.get("/api/v1/jobs").refuses(401, "revoked");
 }
 
-#[test]
-fn a_link_leads_to_one_report_for_a_while() {
-    let home = Home::new();
+fn a_link_leads_to_one_report_for_a_while(home: &Home) {
     let server = home.serve(&[]);
     let audit = audited(&server);
     let links = format!("/api/v1/jobs/{audit}/links");
@@ -152,9 +152,11 @@ fn a_link_leads_to_one_report_for_a_while() {
     server.ask("DELETE", &one).refuses(404, "no valid link");
     // Its day comes, or the job goes.
     let (second, third) = (make(), make());
-    let late = "UPDATE links SET expires = 1 WHERE id = ?";
-    let changed = database(&home).execute(late, [&text(&second["id"])]);
-    assert_eq!(changed, Ok(1));
+    let second_id = text(&second["id"]);
+    home.ask_database(&format!(
+        "UPDATE links SET expires = 1 WHERE id = '{second_id}'"
+    ))
+    .expect("a link");
     open(&text(&second["path"])).expect(404);
     open(&text(&third["path"])).expect(200);
     server
@@ -163,9 +165,7 @@ fn a_link_leads_to_one_report_for_a_while() {
     open(&text(&third["path"])).expect(404);
 }
 
-#[test]
-fn the_log_says_who_did_what_and_cannot_be_changed() {
-    let home = Home::new();
+fn the_log_says_who_did_what_and_cannot_be_changed(home: &Home) {
     let root = home.token_of("main", "administrator");
     home.new_project("lending");
     let owner = home.token_of("lending", "owner");
@@ -221,20 +221,17 @@ fn the_log_says_who_did_what_and_cannot_be_changed() {
     };
     assert!(csv_of("=1+1").contains(",'=1+1,"));
 
-    let database = database(&home);
     for statement in [
         "UPDATE log SET name = 'nobody'",
         "DELETE FROM log",
         "DELETE FROM log WHERE number = 1",
     ] {
-        let refused = database.execute(statement, []).unwrap_err().to_string();
+        let refused = home.ask_database(statement).unwrap_err();
         assert!(refused.contains("append-only"), "{refused}");
     }
 }
 
-#[test]
-fn administrators_make_projects_and_see_nothing_in_them() {
-    let home = Home::new();
+fn administrators_make_projects_and_see_nothing_in_them(home: &Home) {
     let root = home.token_of("main", "administrator");
     let server = home.serve(&[]);
     let client = server.with(&root);
@@ -282,9 +279,7 @@ fn administrators_make_projects_and_see_nothing_in_them() {
     assert_eq!(log[0]["subject"], project);
 }
 
-#[test]
-fn a_project_takes_no_more_than_its_quotas() {
-    let home = Home::new();
+fn a_project_takes_no_more_than_its_quotas(home: &Home) {
     home.command(&[
         "serve",
         "project",
@@ -323,9 +318,7 @@ fn a_project_takes_no_more_than_its_quotas() {
 }
 
 /// Whoever asks for many jobs does not wait longer for the first one than others for theirs.
-#[test]
-fn turns_go_round_the_projects() {
-    let home = Home::new();
+fn turns_go_round_the_projects(home: &Home) {
     for project in ["many", "few"] {
         home.new_project(project);
     }
@@ -548,9 +541,7 @@ fn cookies_are_those_of_one_service_and_one_login() {
 
 /// Of a job that starts and a data set that is deleted at the same time, one finds what the other
 /// did: no job waits for data that are gone.
-#[test]
-fn a_start_and_a_deletion_at_the_same_time() {
-    let home = Home::new();
+fn a_start_and_a_deletion_at_the_same_time(home: &Home) {
     let server = home.serve(&["--jobs", "1", "--max-rate-per-token", "10000"]);
     let busy = described(&server.with(&server.token));
     let running = server.start(&home.endless(&busy));

@@ -3,8 +3,12 @@
 #![cfg(all(feature = "serve", unix))]
 
 use crate::pages::Visitor;
-use crate::service::{Home, Server, text, wait_until};
+use crate::service::{Home, Server, on_each_database, text, wait_until};
 use serde_json::{Value, json};
+
+on_each_database! {
+    jobs_are_deleted_after_their_days,
+}
 
 const DAY: i64 = 24 * 3600;
 
@@ -20,12 +24,11 @@ fn audit(server: &Server, model: &str, data: &str) -> String {
 /// Has a job ended so many days and a second ago: moments are whole seconds, and a job that is kept
 /// for a day is there until the day is over.
 fn age(home: &Home, job: &str, days: i64) {
-    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
-    let sql = "UPDATE jobs SET ended = ended - ? WHERE id = ?";
-    let changed = database
-        .execute(sql, rusqlite::params![days * DAY + 1, job])
-        .unwrap();
-    assert_eq!(changed, 1);
+    let sql = format!(
+        "UPDATE jobs SET ended = ended - {} WHERE id = '{job}'",
+        days * DAY + 1
+    );
+    home.ask_database(&sql).unwrap();
 }
 
 fn is_there(server: &Server, job: &str) -> bool {
@@ -36,9 +39,7 @@ fn waits_for_end_of(server: &Server, job: &str) {
     wait_until("a job is deleted", || !is_there(server, job));
 }
 
-#[test]
-fn jobs_are_deleted_after_their_days() {
-    let home = Home::new();
+fn jobs_are_deleted_after_their_days(home: &Home) {
     let server = home.serve(&[]);
     let data = server.census(150);
     let model = server.small_model(&data);
@@ -54,10 +55,10 @@ fn jobs_are_deleted_after_their_days() {
     }));
     assert!(home.run(&old).is_dir());
     server.terminate();
-    age(&home, &old, 3);
-    age(&home, &needed, 3);
-    age(&home, &model, 30);
-    age(&home, &young, 1);
+    age(home, &old, 3);
+    age(home, &needed, 3);
+    age(home, &model, 30);
+    age(home, &young, 1);
 
     // The service keeps them for less than the project.
     let server = home.serve(&["--keep-jobs", "2"]);

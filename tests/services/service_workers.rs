@@ -9,10 +9,16 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::service::{Home, Server, names_in, text};
+use crate::service::{Home, Server, names_in, on_each_database, text};
 use crate::workers::{Worker, bad_network};
 use probity_testing::Gate;
 use serde_json::{Value, json};
+
+on_each_database! {
+    killed_twenty_times,
+    a_worker_that_ends_gives_its_job_back,
+    the_service_goes_and_comes_back,
+}
 
 /// Kills of workers.
 const KILLS: usize = 20;
@@ -21,16 +27,16 @@ const KILLS: usize = 20;
 const SPARED: u64 = 4;
 
 /// How often a worker looks for checkpoints here.
-const OFTEN: [&str; 2] = ["--save-every", "200ms"];
+pub const OFTEN: [&str; 2] = ["--save-every", "200ms"];
 
-fn training(data: &str, epochs: u32) -> Value {
+pub fn training(data: &str, epochs: u32) -> Value {
     json!({
         "kind": "train", "modality": "table", "data": data, "network": {"hidden": [16, 16]},
         "training": {"epochs": epochs}
     })
 }
 
-fn audit(model: &str, data: &str, seeds: u32) -> Value {
+pub fn audit(model: &str, data: &str, seeds: u32) -> Value {
     json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",
         "search": {"seeds": seeds, "local": seeds}, "estimate": 500
@@ -58,7 +64,7 @@ fn forget_times(value: &mut Value) {
 }
 
 /// That two run directories hold the same files, byte for byte but for the times in summaries.
-fn expect_same(one: &Path, other: &Path) {
+pub fn expect_same(one: &Path, other: &Path) {
     // What killed processes leave is of no value.
     let names = |folder: &Path| -> Vec<String> {
         let names = names_in(folder).into_iter();
@@ -90,11 +96,11 @@ fn holds(folder: &Path, name: &str) -> bool {
     })
 }
 
-fn token_id(token: &str) -> &str {
+pub fn token_id(token: &str) -> &str {
     token.split('_').nth(1).expect("an identifier")
 }
 
-fn view(server: &Server, job: &str) -> Value {
+pub fn view(server: &Server, job: &str) -> Value {
     server
         .get(&format!("/api/v1/jobs/{job}"))
         .expect(200)
@@ -105,22 +111,26 @@ fn view(server: &Server, job: &str) -> Value {
 const PLACES: [&str; 4] = ["round:2", "round:5", "checkpoint", "round:9"];
 
 /// Two workers share a queue and are killed twenty times, each time in the middle of a job: every job
-/// ends once, with the files of an uninterrupted one.
-#[test]
-fn killed_twenty_times() {
-    let home = Home::new();
-    let server = home.serve(&[
-        "--jobs",
-        "0",
-        "--lease",
-        "4s",
-        "--max-rate-per-token",
-        "1000",
-    ]);
+/// ends once, with the files of an uninterrupted one. Where the database is for several services,
+/// each works for another one.
+fn killed_twenty_times(home: &Home) {
+    let begin = || {
+        home.serve(&[
+            "--jobs",
+            "0",
+            "--lease",
+            "4s",
+            "--max-rate-per-token",
+            "1000",
+        ])
+    };
+    let server = begin();
+    let other = home.is_for_several().then(begin);
+    let services = [&server, other.as_ref().unwrap_or(&server)];
     let tokens = [(); 2].map(|()| home.token_of("main", "worker"));
     let start = |n: usize, gate: &Gate| {
         let name = (["one", "two"][n], tokens[n].as_str());
-        Worker::start_with(&home, &server.address, name, &OFTEN, gate.variable())
+        Worker::start_with(home, &services[n].address, name, &OFTEN, gate.variable())
     };
     let mut gates = [0, 1].map(|n| Gate::open_at(PLACES[n]));
     let mut workers = [0, 1].map(|n| Some(start(n, &gates[n])));
@@ -180,7 +190,8 @@ fn killed_twenty_times() {
     }
     // A worker that is held up may lose a job besides.
     assert!(attempts as usize >= jobs.len() + KILLS, "{attempts}");
-    let log = server.terminate();
+    let mut log = server.terminate();
+    log.extend(other.map(Server::terminate));
     for (_, job) in &jobs {
         let ends = |line: &&str| {
             let is_end = ["done", "failed", "stopped"]
@@ -195,12 +206,10 @@ fn killed_twenty_times() {
 
 /// A worker that is asked to end gives its job back at once with its checkpoint, and the service
 /// itself goes on from there; what comes of it says nothing of where it was done.
-#[test]
-fn a_worker_that_ends_gives_its_job_back() {
-    let home = Home::new();
+fn a_worker_that_ends_gives_its_job_back(home: &Home) {
     let server = home.serve(&["--jobs", "0"]);
     let token = home.token_of("main", "worker");
-    let worker = Worker::start(&home, &server.address, "one", &token, &OFTEN);
+    let worker = Worker::start(home, &server.address, "one", &token, &OFTEN);
     let data = server.census(1500);
     let model = server.small_model(&data);
     // With a part of its pairs beside the checkpoint.
@@ -299,12 +308,10 @@ fn stopped_at_a_worker() {
 }
 
 /// The service is killed and comes back while a worker has a job: the worker keeps it.
-#[test]
-fn the_service_goes_and_comes_back() {
-    let home = Home::new();
+fn the_service_goes_and_comes_back(home: &Home) {
     let server = home.serve(&["--jobs", "0", "--lease", "20s"]);
     let token = home.token_of("main", "worker");
-    let worker = Worker::start(&home, &server.address, "one", &token, &OFTEN);
+    let worker = Worker::start(home, &server.address, "one", &token, &OFTEN);
     let data = server.census(1500);
     let model = server.small_model(&data);
     home.hold();

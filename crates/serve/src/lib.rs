@@ -3,6 +3,7 @@
 //! | module       | holds                                                                     |
 //! |--------------|---------------------------------------------------------------------------|
 //! | [`store`]    | the database: projects, tokens, the log, data sets, models, jobs           |
+//! | `store::database` | SQLite in the data directory, or PostgreSQL for several services       |
 //! | `store::access` | the permissions: who may see and change what                            |
 //! | `places`     | the places of files in the data directory                                  |
 //! | `service`    | the state that requests and jobs share                                     |

@@ -56,6 +56,8 @@ pub enum ProblemKind {
     Internal,
     /// The service is too busy at present.
     Busy,
+    /// The database cannot be reached at present.
+    DatabaseAway,
     /// Nothing more can be stored.
     StorageFull,
 }
@@ -90,6 +92,7 @@ impl ProblemKind {
             ),
             Self::Internal => (500, "internal", "The service failed"),
             Self::Busy => (503, "busy", "Too much is going on at present"),
+            Self::DatabaseAway => (503, "database-away", "The database cannot be reached"),
             Self::StorageFull => (507, "storage-full", "Nothing more can be stored"),
         }
     }
@@ -103,6 +106,7 @@ impl ProblemKind {
     fn retry_after(self) -> Option<u32> {
         match self {
             ProblemKind::TooManyRequests | ProblemKind::Busy => Some(1),
+            ProblemKind::DatabaseAway => Some(5),
             ProblemKind::QueueFull => Some(30),
             _ => None,
         }
@@ -196,6 +200,13 @@ impl From<RunError> for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
+        if error.is_away() {
+            super::log::fault(&error);
+            return Problem::new(
+                ProblemKind::DatabaseAway,
+                "The database of the service cannot be reached at present; try again in a while.",
+            );
+        }
         match error.is_full() {
             true => Problem::disk_full(),
             false => Problem::internal(&error),

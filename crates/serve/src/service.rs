@@ -24,7 +24,9 @@ use super::log;
 use super::places::{self, Places};
 use super::problem::{Problem, ProblemKind};
 use super::provider::{Provider, ProviderError, ProviderOptions};
-use super::store::{Contents, DataSet, Job, Model, Record, Scope, Store, StoreError};
+use super::store::{
+    Contents, DataSet, DatabaseOptions, Job, Model, Record, Scope, Store, StoreError,
+};
 use super::turns::{AtOnce, Turns};
 
 /// The greatest number of things in a list.
@@ -38,6 +40,11 @@ const INSPECTIONS: AtOnce = AtOnce {
 
 /// How often tokens that are no longer valid are looked for.
 const TOKENS: Duration = Duration::from_secs(1);
+
+/// How often, and how many times, a data directory is tried that another service is looking through
+/// as it begins.
+const AGAIN: Duration = Duration::from_millis(100);
+const TRIES: u32 = 600;
 
 /// The reason why the service cannot begin.
 #[derive(Debug, Error)]
@@ -94,6 +101,8 @@ pub(crate) async fn blocking<T: Send + 'static>(
 pub struct ServiceOptions {
     /// The data directory.
     pub data_dir: PathBuf,
+    /// The database of a server, which other services may share; none: one in the data directory.
+    pub database: Option<DatabaseOptions>,
     /// The limits beyond which requests are refused.
     pub limits: Limits,
     /// The proxies whose word is believed about the client that they forward for.
@@ -113,6 +122,7 @@ impl ServiceOptions {
     pub fn new(data_dir: PathBuf, program: Program) -> ServiceOptions {
         ServiceOptions {
             data_dir,
+            database: None,
             limits: Limits::default(),
             proxies: Vec::new(),
             hosts: Vec::new(),
@@ -171,11 +181,26 @@ impl Deref for Service {
     }
 }
 
+/// Locks a data directory that services of one database share: exclusively locked, by the file
+/// `lock`, it is looked through. Returns whether it could be had.
+fn share(lock: &std::fs::File, is_alone: bool) -> bool {
+    if is_alone && lock.unlock().is_err() {
+        return false;
+    }
+    (0..TRIES).any(|tries| {
+        if tries > 0 {
+            std::thread::sleep(AGAIN);
+        }
+        lock.try_lock_shared().is_ok()
+    })
+}
+
 impl Service {
-    /// Opens the data directory, which no other service may have open.
+    /// Opens the database, and the data directory, which no other service may have open, unless it
+    /// shares the database.
     ///
     /// # Errors
-    /// When the directory cannot be used.
+    /// When one of them cannot be used.
     pub fn open(options: ServiceOptions) -> Result<Service, ServiceError> {
         let failed = |source| ServiceError::DataDirectory {
             directory: options.data_dir.clone(),
@@ -184,18 +209,27 @@ impl Service {
         let provider = options.provider.map(Provider::new).transpose()?;
         let places = Places::create(&options.data_dir).map_err(failed)?;
         let lock = std::fs::File::create(places.root().join("lock")).map_err(failed)?;
-        if lock.try_lock().is_err() {
-            return Err(ServiceError::InUse {
-                directory: options.data_dir,
-            });
-        }
-        let database = Store::open(places.root())?;
+        let is_alone = lock.try_lock().is_ok();
+        let in_use = || ServiceError::InUse {
+            directory: options.data_dir.clone(),
+        };
+        let database = match &options.database {
+            Some(database) => Store::connect(database)?,
+            None if is_alone => Store::open(places.root())?,
+            None => return Err(in_use()),
+        };
         let id = database.service()?;
         let itself = Itself::at_the_start(&lock);
-        let mut kept = database.all::<DataSet>(itself)?;
-        kept.extend(database.all::<Model>(itself)?);
-        kept.extend(database.all::<Job>(itself)?);
-        places.sweep(&kept).map_err(failed)?;
+        if is_alone {
+            let mut kept = database.all::<DataSet>(itself)?;
+            kept.extend(database.all::<Model>(itself)?);
+            kept.extend(database.all::<Job>(itself)?);
+            places.sweep(&kept).map_err(failed)?;
+        }
+        if database.is_shared() && !share(&lock, is_alone) {
+            return Err(in_use());
+        }
+        database.begin(itself)?;
         Ok(Service(Arc::new(Shared {
             gate: Gate::new(&options.limits),
             limits: options.limits,
@@ -214,6 +248,16 @@ impl Service {
             revoked: watch::Sender::default(),
             _lock: lock,
         })))
+    }
+
+    /// Whether other services may share the database.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database.is_shared()
+    }
+
+    /// Whether this service holds `job`, as the database said.
+    pub(crate) fn holds(&self, job: &Job) -> bool {
+        self.database.holds(job)
     }
 
     /// Whether anybody can use the service: whether there is a valid token.

@@ -16,6 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 
 use super::address::Peer;
 use super::limits::Limits;
@@ -91,9 +92,11 @@ impl Listening {
             let (service, ended) = (service.clone(), ended.clone());
             async move { service.work_off(ended).await }
         });
+        // The service says that it runs until its own jobs have paused.
+        let (leave, left) = watch::channel(false);
         let leases = tokio::spawn({
-            let (service, ended) = (service.clone(), ended.clone());
-            async move { service.watch_leases(ended).await }
+            let service = service.clone();
+            async move { service.watch_leases(left).await }
         });
         let tokens = tokio::spawn({
             let (service, ended) = (service.clone(), ended.clone());
@@ -116,20 +119,20 @@ impl Listening {
         log::line(&"ends; running jobs go on at the next start");
         end.send_replace(true);
         service.board.close();
-        for task in [
-            queue,
-            leases,
-            tokens,
-            notifications,
-            retention,
-            greeting,
-            answers,
-        ] {
-            if let Err(error) = task.await {
-                log::fault(&error);
-            }
+        join(queue).await;
+        leave.send_replace(true);
+        for task in [leases, tokens, notifications, retention, greeting, answers] {
+            join(task).await;
         }
+        service.leave().await;
         Ok(())
+    }
+}
+
+/// Waits for the end of a task.
+async fn join(task: JoinHandle<()>) {
+    if let Err(error) = task.await {
+        log::fault(&error);
     }
 }
 

@@ -1,15 +1,16 @@
 //! Access for tests to things that a machine may lack: real data, devices, Python libraries, a
-//! browser, programs, an identity provider.
+//! browser, programs, an identity provider, PostgreSQL.
 //!
 //! A test that cannot run without one of these asks this crate for it. Where it is missing the test
 //! says so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as
-//! in `PROBITY_REQUIRE=data,device,python,browser,programs,identity`, the test fails instead. No
-//! test is skipped in silence.
+//! in `PROBITY_REQUIRE=data,device,python,browser,programs,identity,postgresql`, the test fails
+//! instead. No test is skipped in silence.
 //!
 //! A test that stops, kills or races work in its middle holds it there with a [`Gate`].
 
 mod devices;
 mod gate;
+mod postgresql;
 
 use std::env;
 use std::fmt;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use devices::devices;
 pub use gate::Gate;
+pub use postgresql::Postgresql;
 
 /// The name of the environment variable that lists the kinds that must not be missing, separated by
 /// commas.
@@ -40,6 +42,8 @@ pub enum Needed {
     Programs,
     /// An identity provider that people log in by.
     Identity,
+    /// The programs of a server of PostgreSQL.
+    Postgresql,
 }
 
 impl fmt::Display for Needed {
@@ -51,6 +55,7 @@ impl fmt::Display for Needed {
             Needed::Browser => "browser",
             Needed::Programs => "programs",
             Needed::Identity => "identity",
+            Needed::Postgresql => "postgresql",
         })
     }
 }

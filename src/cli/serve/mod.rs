@@ -1,5 +1,6 @@
 //! `probity serve`
 
+mod data;
 mod limits;
 mod provider;
 mod tokens;
@@ -14,11 +15,12 @@ use super::exit_code::ExitCode;
 use super::invocation;
 use super::numbers::whole;
 use super::output::{Output, print};
+use data::DataDirectory;
 use limits::LimitArgs;
 use probity::serve::inspection::Inspection;
 use probity::serve::{Service, ServiceOptions};
 use provider::ProviderArgs;
-use tokens::{DataDirectory, ListArgs, ProjectArgs, RevokeArgs, TokenArgs};
+use tokens::{ListArgs, ProjectArgs, RevokeArgs, TokenArgs};
 
 /// Threads that answer requests; the jobs have processes of their own.
 const THREADS: usize = 2;
@@ -116,6 +118,7 @@ fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("serve")?;
     let program = invocation::program()?;
     let mut options = ServiceOptions::new(args.data.data_dir.clone(), program);
+    options.database = args.data.database()?;
     options.limits = args.limits.resolve();
     options.proxies.clone_from(&args.proxy);
     options.hosts.clone_from(&args.host);
@@ -124,8 +127,8 @@ fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let service = Service::open(options)?;
     if !service.has_tokens()? {
         output.remark(&format!(
-            "note: nobody can use the service yet; make a token with: probity serve token --data-dir {}",
-            args.data.data_dir.display()
+            "note: nobody can use the service yet; make a token with: probity serve token {}",
+            args.data.words()
         ));
     }
     if !args.address.is_loopback() {

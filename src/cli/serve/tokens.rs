@@ -1,18 +1,17 @@
 //! `probity serve project`, `projects`, `token`, `tokens`, `revoke` and `log`: whoever can open the
-//! data directory administers it.
+//! database administers the service.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
+use super::data::DataDirectory;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::numbers::{self, whole};
 use crate::cli::output::{Output, print};
 use crate::cli::render::table;
 use probity::serve::identifier::Id;
-use probity::serve::make_private;
 use probity::serve::moment::Moment;
 use probity::serve::store::{
     Administer, Changed, Holder, LOG_HEAD, MadeToken, NewToken, Person, Project, Quotas, Role,
@@ -24,23 +23,6 @@ const PROJECT: &str = "main";
 
 /// Days that a token may be valid at most.
 const MOST_DAYS: u64 = 3650;
-
-/// Where the service keeps what it has.
-#[derive(Debug, Clone, Args)]
-pub(super) struct DataDirectory {
-    /// Folder for the database, uploads, models and runs
-    #[arg(long, default_value = "probity-data", value_name = "DIR")]
-    pub data_dir: PathBuf,
-}
-
-impl DataDirectory {
-    /// The database, which is made where there is none.
-    fn store(&self) -> anyhow::Result<Store> {
-        let name = || format!("cannot use {}", self.data_dir.display());
-        make_private(&self.data_dir).with_context(name)?;
-        Store::open(&self.data_dir).with_context(name)
-    }
-}
 
 /// Arguments of `probity serve project`.
 #[derive(Debug, Args)]

@@ -27,10 +27,11 @@ pub struct JobView {
 
 impl From<Job> for JobView {
     fn from(job: Job) -> JobView {
+        let is_at_work = [JobState::Running, JobState::Stopping].contains(&job.state);
         JobView {
-            job,
-            progress: None,
+            progress: job.progress.clone().filter(|_| is_at_work),
             ahead: None,
+            job,
         }
     }
 }
@@ -83,6 +84,29 @@ impl Board {
                     view.ahead = Some(ahead);
                 }
             });
+        }
+    }
+
+    /// The present views of all jobs.
+    pub(super) fn all(&self) -> HashMap<Id, JobView> {
+        let views = self.views();
+        let now = views
+            .iter()
+            .map(|(id, view)| (id.clone(), view.borrow().clone()));
+        now.collect()
+    }
+
+    /// Shows `now` of the job `id` in place of the view `before`, if nothing else was shown since;
+    /// nothing, if there is no such job any more.
+    pub(super) fn replace(&self, id: &Id, before: Option<&JobView>, now: Option<JobView>) {
+        if self.view(id).as_ref() != before {
+            return;
+        }
+        match now {
+            Some(now) => self.show(now),
+            None => {
+                self.views().remove(id);
+            }
         }
     }
 

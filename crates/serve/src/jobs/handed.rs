@@ -8,7 +8,7 @@
 //! have are taken; nothing else of what a worker sends becomes part of a path.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -79,8 +79,11 @@ impl AtWorker {
         let scope = job.scope(Itself::at_work());
         let sources = sources(service, &scope, job).await?;
         let (places, run) = (service.places.clone(), service.places.run(&job.id));
+        let lock = places.lock(&job.id);
         let (reads, kept) = service
             .blocking(move || {
+                // A process that another service left may still write into the directory.
+                File::create(lock)?.lock()?;
                 let mut reads = Vec::with_capacity(sources.len());
                 for file in sources {
                     reads.push(work_file(&places, &file)?);

@@ -1,10 +1,11 @@
 //! Leases: whoever runs a job takes it, holds it by a number, and ends it by that number.
 //!
-//! The database says which jobs run, at which worker, and by which number each is held; everything
-//! else lies in memory. The service holds its own jobs for as long as it runs, a worker for as long
-//! as it reports in time, by a clock that nobody sets. A job that is given back gets its old place
-//! in the queue, and a larger number when it is taken the next time: a holder that comes back with
-//! an old number is refused, whatever it brings.
+//! The database says which jobs run, at which worker, which service holds them or knows the worker,
+//! and by which number each is held; everything else lies in memory. The service holds its own jobs
+//! for as long as it runs, a worker for as long as it reports in time, by a clock that nobody sets.
+//! A job that is given back gets its old place in the queue, and a larger number when it is taken the
+//! next time: a holder that comes back with an old number is refused, whatever it brings. So is a
+//! service from which another one took its jobs, since it was not heard of.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,13 +13,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::Itself;
+use super::around::{Neighbours, PACE};
 use super::handed::AtWorker;
 use super::queue::Held;
 use super::wire::{Call, Ended, Ending};
 use crate::identifier::Id;
 use crate::log;
 use crate::operations::models::register_model;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 use crate::service::{Service, ServiceError};
 use crate::store::{Job, JobState};
 
@@ -39,6 +41,7 @@ impl Service {
         &self,
         worker: Option<&Id>,
     ) -> Result<Option<(Job, watch::Receiver<Call>)>, Problem> {
+        let _taking = self.queue.taking();
         loop {
             let token = worker.cloned();
             let claimed = self
@@ -56,6 +59,8 @@ impl Service {
             self.show_queue().await;
             match self.hold(&job, worker).await {
                 Ok(calls) => return Ok(Some((job, calls))),
+                // Once it is back, a look around finds that nobody holds the job.
+                Err(problem) if problem.kind == ProblemKind::DatabaseAway => return Err(problem),
                 Err(problem) => {
                     let ended = Ended::saying(Ending::Failed, problem.detail);
                     self.finish(&job, &ended).await?;
@@ -66,7 +71,11 @@ impl Service {
 
     /// Records that `job` runs, at a `worker` or here.
     /// Fails when the files for the worker cannot be read.
-    async fn hold(&self, job: &Job, worker: Option<&Id>) -> Result<watch::Receiver<Call>, Problem> {
+    pub(super) async fn hold(
+        &self,
+        job: &Job,
+        worker: Option<&Id>,
+    ) -> Result<watch::Receiver<Call>, Problem> {
         let worker = match worker {
             Some(token) => Some(Arc::new(AtWorker::new(self, job, token).await?)),
             None => None,
@@ -80,15 +89,17 @@ impl Service {
         };
         self.queue.running().insert(job.id.clone(), held);
         // A user may have stopped the job before it was held.
-        let now: Job = self.find(&job.scope(ITSELF), &job.id).await?;
+        let now: Result<Job, _> = self.find(&job.scope(ITSELF), &job.id).await;
+        let now = now.inspect_err(|_| self.queue.forget(job))?;
         if now.state == JobState::Stopping {
             sender.send_replace(Call::Stop);
         }
         Ok(calls)
     }
 
-    /// Writes how `job` ended; its holder no longer holds it then. Fails when it cannot be written.
-    pub(super) async fn finish(&self, job: &Job, ended: &Ended) -> Result<(), Problem> {
+    /// Writes how `job` ended; its holder no longer holds it then. Returns whether it still did.
+    /// Fails when it cannot be written.
+    pub(super) async fn finish(&self, job: &Job, ended: &Ended) -> Result<bool, Problem> {
         let scope = job.scope(ITSELF);
         let mut ended = ended.clone();
         if ended.ending == Ending::Done
@@ -117,43 +128,44 @@ impl Service {
             Ending::Failed => (JobState::Failed, ended.message),
         };
         let (row, seconds) = (job.clone(), self.seconds_of(job));
-        let written = self
+        let (is_written, now) = self
             .store(move |store| {
-                match state {
+                let is_written = match state {
                     JobState::Queued => store.requeue_job(ITSELF, &row, seconds, false)?,
                     state => store.end_job(ITSELF, &row, state, message.as_deref(), seconds)?,
-                }
-                store.find::<Job>(&scope, &row.id)
+                };
+                Ok((is_written, store.find::<Job>(&scope, &row.id)?))
             })
             .await?;
-        self.let_go(job, written).await;
-        Ok(())
+        self.let_go(job, now.filter(|_| is_written)).await;
+        Ok(is_written)
     }
 
     /// Puts `job`, whose holder is gone, back into the queue; or ends it, if a user has stopped it
     /// or it has begun often enough. Fails when that cannot be written.
-    async fn give_back(&self, job: &Job) -> Result<(), Problem> {
+    pub(super) async fn give_back(&self, job: &Job) -> Result<(), Problem> {
         let (row, seconds) = (job.clone(), self.seconds_of(job));
         let written = self
             .store(move |store| {
                 let scope = row.scope(ITSELF);
                 let now = store.find::<Job>(&scope, &row.id)?;
                 let state = now
-                    .filter(|now| now.lease() == row.lease())
+                    .filter(|now| now.lease() == row.lease() && store.holds(now))
                     .map(|now| now.state);
-                match state {
+                let is_written = match state {
                     Some(JobState::Stopping) => {
-                        store.end_job(ITSELF, &row, JobState::Stopped, None, seconds)?;
+                        store.end_job(ITSELF, &row, JobState::Stopped, None, seconds)?
                     }
                     Some(JobState::Running) if row.attempts >= ATTEMPTS => {
                         let message = "The service or its worker ended each time that it ran.";
                         let failed = JobState::Failed;
-                        store.end_job(ITSELF, &row, failed, Some(message), seconds)?;
+                        store.end_job(ITSELF, &row, failed, Some(message), seconds)?
                     }
                     Some(JobState::Running) => store.requeue_job(ITSELF, &row, seconds, true)?,
-                    _ => {}
-                }
-                store.find::<Job>(&scope, &row.id)
+                    _ => false,
+                };
+                let now = store.find::<Job>(&scope, &row.id)?;
+                Ok(now.filter(|_| is_written))
             })
             .await?;
         self.let_go(job, written).await;
@@ -168,15 +180,9 @@ impl Service {
         held.map_or(0.0, |held| held.began.elapsed().as_secs_f64())
     }
 
-    /// Records that nobody holds `job` any more, and shows its present state `now`.
+    /// Records that this service no longer holds `job`, and shows what is written of it: `now`.
     async fn let_go(&self, job: &Job, now: Option<Job>) {
-        {
-            let mut running = self.queue.running();
-            let is_same = |held: &Held| held.job.lease() == job.lease();
-            if running.get(&job.id).is_some_and(is_same) {
-                running.remove(&job.id);
-            }
-        }
+        self.queue.forget(job);
         if let Some(now) = now.filter(|now| now.lease() == job.lease()) {
             log::job(&now.id, now.kind, now.state.name());
             self.board.show(now.into());
@@ -185,37 +191,105 @@ impl Service {
         self.queue.wake();
     }
 
-    /// Takes up the jobs that ran when the service ended. Those at workers stay there, if the
+    /// Shows the jobs that are not at an end, and takes up those that nobody holds, of the service
+    /// that ended; where there may be several, looks around do. Those at workers stay there, if the
     /// workers report in time; the others go back into the queue.
     pub(crate) async fn take_up(&self) -> Result<(), ServiceError> {
         let failed = |problem: Problem| ServiceError::Queue(problem.detail);
         let unfinished = || self.store(|store| store.unfinished_jobs_of_all(ITSELF));
         for job in unfinished().await.map_err(failed)? {
             self.board.show(job.clone().into());
-            if job.state == JobState::Queued {
-                continue;
+            if job.state != JobState::Queued && !self.is_shared() {
+                self.take_up_one(&job).await.map_err(failed)?;
             }
-            let worker = job.worker.clone();
-            if worker.is_some() && self.hold(&job, worker.as_ref()).await.is_ok() {
-                log::job(&job.id, job.kind, "is at a worker");
-                continue;
-            }
-            self.give_back(&job).await.map_err(failed)?;
         }
         self.show_queue().await;
         Ok(())
     }
 
-    /// Gives back the jobs of workers that are silent for too long, until `ended`.
+    /// Takes up a job that nobody holds, unless another service does so first.
+    pub(super) async fn take_up_one(&self, job: &Job) -> Result<(), Problem> {
+        let _taking = self.queue.taking();
+        let row = job.clone();
+        let is_taken = self
+            .store(move |store| store.take_up(ITSELF, &row, None))
+            .await?;
+        if !is_taken {
+            return Ok(());
+        }
+        let worker = job.worker.as_ref();
+        if worker.is_some() && self.hold(job, worker).await.is_ok() {
+            log::job(&job.id, job.kind, "is at a worker");
+            return Ok(());
+        }
+        self.give_back(job).await
+    }
+
+    /// Takes up the job `id`, which a worker that turned to this service holds by the number
+    /// `lease`: another service that knew the worker is gone, or the worker has changed over.
+    /// Returns what is held; none if the worker does not hold the job.
+    pub(super) async fn turned_to(
+        &self,
+        worker: &Id,
+        id: &Id,
+        lease: u64,
+    ) -> Result<Option<Held>, Problem> {
+        let _turn = self.queue.turning.lock().await;
+        let _taking = self.queue.taking();
+        let here = |held: &Held| held.job.lease() == lease;
+        let held = self.queue.running().get(id).cloned();
+        if let Some(held) = held.filter(here) {
+            return Ok(Some(held));
+        }
+        let (token, row) = (worker.clone(), id.clone());
+        let taken = self.store(move |store| {
+            let job = store.held_at(ITSELF, &token, &row, lease)?;
+            match job {
+                Some(job) if store.take_up(ITSELF, &job, Some(&token))? => Ok(Some(job)),
+                _ => Ok(None),
+            }
+        });
+        let Some(job) = taken.await? else {
+            return Ok(None);
+        };
+        log::job(
+            &job.id,
+            job.kind,
+            "is at a worker that turned to this service",
+        );
+        self.board.show(job.clone().into());
+        if let Err(problem) = self.hold(&job, Some(worker)).await {
+            self.give_back(&job).await?;
+            return Err(problem);
+        }
+        Ok(self.queue.running().get(id).cloned())
+    }
+
+    /// Gives back the jobs of workers that are silent for too long, and looks around at the other
+    /// services of the database, if there may be any; until `ended`.
     pub(crate) async fn watch_leases(&self, mut ended: watch::Receiver<bool>) {
-        let pace = (self.limits.lease / LOOKS).max(Duration::from_millis(50));
+        let mut pace = (self.limits.lease / LOOKS).max(Duration::from_millis(50));
+        let mut neighbours = Neighbours::new(self.limits.lease);
+        if self.is_shared() {
+            pace = pace.min(PACE);
+        }
         loop {
             self.give_back_silent().await;
+            if self.is_shared() {
+                // A fault is in the log; the next look may find more.
+                let _ = self.look_around(&mut neighbours).await;
+            }
             tokio::select! {
                 () = tokio::time::sleep(pace) => {}
                 _ = ended.changed() => return,
             }
         }
+    }
+
+    /// Records that this service ends: the jobs that it leaves at workers may be taken up by others.
+    pub(crate) async fn leave(&self) {
+        // A fault is in the log; to others the service is then one that was killed.
+        let _ = self.store(|store| store.end(ITSELF)).await;
     }
 
     async fn give_back_silent(&self) {

@@ -15,11 +15,16 @@
 //! files of the run directory ([`handed`]), the checkpoint among them: so a job that a worker leaves
 //! goes on elsewhere.
 //!
+//! **Services.** Several services may share a database, and the files. Each takes jobs from the same
+//! queue, and looks around every second: for jobs that others were told of, and for services that
+//! are gone, whose jobs it takes up ([`around`]).
+//!
 //! For a run to be the same on every machine, nothing in its files may say where it was done. So
 //! the process is started in its run directory, and its specification names files by their paths
 //! from there (`../../data/ID/data.csv`). The data directory of the service and the folder of a job
 //! at a worker are laid out alike ([`Places`](crate::places::Places)).
 
+mod around;
 mod asked;
 pub mod board;
 pub mod files;
@@ -47,6 +52,12 @@ pub struct Itself(());
 
 impl Itself {
     pub(in crate::jobs) const fn at_work() -> Itself {
+        Itself(())
+    }
+
+    /// Makes the permission for a test.
+    #[cfg(test)]
+    pub(crate) const fn in_tests() -> Itself {
         Itself(())
     }
 

@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use super::progress::Progress;
+use crate::store::DATABASE_PASSWORD;
 
 /// The number of characters of a message that are kept.
 const MESSAGE: usize = 2000;
@@ -78,6 +79,7 @@ impl Process {
         command
             .args(arguments)
             .args(["--progress=json", "--until-stdin-ends"])
+            .env_remove(DATABASE_PASSWORD)
             .stdin(Stdio::piped())
             .stdout(answer)
             .stderr(Stdio::piped())

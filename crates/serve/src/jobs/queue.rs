@@ -2,6 +2,7 @@
 //! jobs.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -27,11 +28,36 @@ pub(super) struct Held {
     pub worker: Option<Arc<AtWorker>>,
 }
 
+impl Held {
+    /// Asks whoever runs the job to pause, unless they were asked something else before.
+    pub(super) fn pause(&self) {
+        self.calls.send_if_modified(|call| {
+            let goes_on = *call == Call::GoOn;
+            if goes_on {
+                *call = Call::Pause;
+            }
+            goes_on
+        });
+    }
+}
+
 /// The queue of a service.
 #[derive(Default)]
 pub struct Queue {
     pub(super) changed: Notify,
     running: Mutex<HashMap<Id, Held>>,
+    taking: AtomicUsize,
+    /// A lock held while a job is taken up whose worker turned to this service.
+    pub(super) turning: tokio::sync::Mutex<()>,
+}
+
+/// A job is being taken: the database may say that this service holds it before it does.
+pub(super) struct Taking<'q>(&'q AtomicUsize);
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Queue {
@@ -39,9 +65,29 @@ impl Queue {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Records that a job is being taken, until the result is dropped.
+    pub(super) fn taking(&self) -> Taking<'_> {
+        self.taking.fetch_add(1, Ordering::SeqCst);
+        Taking(&self.taking)
+    }
+
+    /// Whether a job is being taken.
+    pub(super) fn is_taking(&self) -> bool {
+        self.taking.load(Ordering::SeqCst) > 0
+    }
+
     /// Signals that there may be something to do: a job was added, or another one freed its place.
     pub fn wake(&self) {
         self.changed.notify_one();
+    }
+
+    /// Records that `job` is no longer held.
+    pub(super) fn forget(&self, job: &Job) {
+        let mut running = self.running();
+        let is_same = |held: &Held| held.job.lease() == job.lease();
+        if running.get(&job.id).is_some_and(is_same) {
+            running.remove(&job.id);
+        }
     }
 
     /// Asks a job to stop, if it runs.
@@ -54,15 +100,8 @@ impl Queue {
     /// Asks all jobs that run at the service itself to pause; those at workers go on there.
     pub(super) fn pause_all(&self) {
         let running = self.running();
-        for held in running.values().filter(|held| held.worker.is_none()) {
-            held.calls.send_if_modified(|call| {
-                let goes_on = *call == Call::GoOn;
-                if goes_on {
-                    *call = Call::Pause;
-                }
-                goes_on
-            });
-        }
+        let own = running.values().filter(|held| held.worker.is_none());
+        own.for_each(Held::pause);
     }
 }
 

@@ -4,14 +4,18 @@ use std::path::PathBuf;
 
 use axum::body::Body;
 
+use super::Itself;
 use super::handed::{Announced, AtWorker, lost};
 use super::queue::Held;
 use super::state_of_run::{StateOfRun, state_of_run};
 use super::wire::{Asks, Ended, Ending, Heard, Leased, Report, WorkFile};
 use crate::identifier::Id;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
 use crate::store::{Job, Work};
+
+/// The permission of the service itself, which works here.
+const ITSELF: Itself = Itself::at_work();
 
 /// The number of characters of a worker's message that are kept.
 const MESSAGE: usize = 2000;
@@ -68,16 +72,20 @@ impl Service {
 
     /// Finds the job `id` that a worker holds by the number `lease`.
     /// Fails when the worker does not hold it, or no longer does.
-    fn held_by(
+    async fn held_by(
         &self,
         work: &Work,
         id: &Id,
         lease: u64,
     ) -> Result<(Held, std::sync::Arc<AtWorker>), Problem> {
         let held = self.queue.running().get(id).cloned();
-        let held = held
-            .filter(|held| held.job.lease() == lease)
-            .ok_or_else(lost)?;
+        let held = match held.filter(|held| held.job.lease() == lease) {
+            Some(held) => held,
+            None => {
+                let found = self.turned_to(work.worker(), id, lease).await?;
+                found.ok_or_else(lost)?
+            }
+        };
         let worker = held.worker.clone();
         let worker = worker.filter(|worker| worker.token == *work.worker());
         Ok((held, worker.ok_or_else(lost)?))
@@ -92,7 +100,7 @@ impl Service {
         lease: u64,
         path: &str,
     ) -> Result<PathBuf, Problem> {
-        let (_, worker) = self.held_by(work, id, lease)?;
+        let (_, worker) = self.held_by(work, id, lease).await?;
         let run = self.places.run(id);
         let arrived = worker.arrived.lock().await;
         let mut of_run = arrived.kept.keys().map(|name| run.join(name));
@@ -115,7 +123,7 @@ impl Service {
         announced: Announced,
         body: Body,
     ) -> Result<(), Problem> {
-        let (held, worker) = self.held_by(work, id, lease)?;
+        let (held, worker) = self.held_by(work, id, lease).await?;
         self.receive(&held.job, &worker, announced, body).await?;
         worker.heard(self.limits.lease);
         Ok(())
@@ -129,7 +137,7 @@ impl Service {
         id: &Id,
         report: Report,
     ) -> Result<Heard, Problem> {
-        let (held, worker) = self.held_by(work, id, report.lease)?;
+        let (held, worker) = self.held_by(work, id, report.lease).await?;
         worker.heard(self.limits.lease);
         let call = *held.calls.borrow();
         if let Some(mut progress) = report.progress.clone() {
@@ -159,6 +167,14 @@ impl Service {
         arrived.expect_held()?;
         let (job, run) = (&held.job, self.places.run(&held.job.id));
         if let Some(files) = report.files {
+            // A service that was taken for gone must not write into the directory of another's job.
+            let row = job.clone();
+            let is_held = self.store(move |store| store.confirm(ITSELF, &row));
+            if !is_held.await? {
+                arrived.is_over = true;
+                self.queue.forget(job);
+                return Err(elsewhere());
+            }
             let missing = arrived.missing(&files)?;
             if !missing.is_empty() {
                 return Ok(missing);
@@ -181,12 +197,24 @@ impl Service {
             }
             let message = ended.message.as_deref().map(bounded);
             let ending = ended.ending;
-            self.finish(job, &Ended { ending, message }).await?;
+            let is_written = self.finish(job, &Ended { ending, message }).await?;
             arrived.is_over = true;
+            if !is_written {
+                return Err(elsewhere());
+            }
         }
         worker.heard(self.limits.lease);
         Ok(Vec::new())
     }
+}
+
+/// The problem that another service took a job up whose worker still turns to this one. When the
+/// worker asks again, this one takes it up, unless it was given back meanwhile.
+fn elsewhere() -> Problem {
+    Problem::new(
+        ProblemKind::Busy,
+        "Another service has taken the job up meanwhile; say it again.",
+    )
 }
 
 /// A worker's text as far as it is shown.

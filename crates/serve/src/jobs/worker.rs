@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::run::Attempt;
 use super::wire::{Call, Ended, Ending};
 use crate::operations::specifications::files;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
 use crate::store::Job;
 
@@ -53,6 +53,7 @@ impl Service {
 
     /// Runs a job until it ends, and writes how it ended.
     async fn work_on(&self, job: Job, calls: watch::Receiver<Call>) {
+        let told = calls.clone();
         let ended = match self.toml_of(&job).await {
             Ok(specification) => {
                 let attempt = Attempt {
@@ -73,9 +74,14 @@ impl Service {
             }
             Err(problem) => Ended::saying(Ending::Failed, problem.detail),
         };
-        for _ in 0..TRIES {
-            if self.finish(&job, &ended).await.is_ok() {
-                return;
+        let mut tries = 0;
+        while tries < TRIES {
+            let is_ending = *told.borrow() == Call::Pause;
+            match self.finish(&job, &ended).await {
+                Ok(_) => return,
+                // It comes back, unless the service ends before.
+                Err(problem) if problem.kind == ProblemKind::DatabaseAway && !is_ending => {}
+                Err(_) => tries += 1,
             }
             // The fault is in the log. A job whose end cannot be written is taken up at the next
             // start.

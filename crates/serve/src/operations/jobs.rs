@@ -101,11 +101,19 @@ pub async fn watch_job(
     if let Some(channel) = service.board.watch(id) {
         return Ok(channel);
     }
-    let (_, channel) = watch::channel(match view.job.state.is_final() {
+    let view = match view.job.state.is_final() {
         true => view,
         // The job came to its end between the two looks.
         false => job(service, scope, id).await?,
-    });
+    };
+    if !view.job.state.is_final() {
+        // Another service was told of the job, just now.
+        service.board.show(view.clone());
+        if let Some(channel) = service.board.watch(id) {
+            return Ok(channel);
+        }
+    }
+    let (_, channel) = watch::channel(view);
     Ok(channel)
 }
 

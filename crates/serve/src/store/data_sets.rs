@@ -1,6 +1,5 @@
 //! Tables and texts that users uploaded.
 
-use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -8,7 +7,9 @@ use super::access::Change;
 use super::job::{Job, unfinished};
 use super::lists::Which;
 use super::log::{Action, note};
-use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
+use super::{
+    Contents, Count, InJson, Record, Removal, Row, Store, StoreError, params, put, remove,
+};
 use crate::identifier::Id;
 use crate::moment::Moment;
 use probity_data::infer::is_identifier;
@@ -273,16 +274,16 @@ impl Record for DataSet {
         }
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<DataSet> {
+    fn from_row(row: &Row<'_>) -> Result<DataSet, StoreError> {
         Ok(DataSet {
             id: row.get(0)?,
             owner: row.get(1)?,
             label: row.get(2)?,
-            kind: row.get::<_, InJson<_>>(3)?.0,
-            form: row.get::<_, InJson<_>>(4)?.0,
-            bytes: row.get::<_, Count>(5)?.0,
+            kind: row.get::<InJson<_>>(3)?.0,
+            form: row.get::<InJson<_>>(4)?.0,
+            bytes: row.get::<Count>(5)?.0,
             created: row.get(6)?,
-            sketch: row.get::<_, InJson<_>>(7)?.0,
+            sketch: row.get::<InJson<_>>(7)?.0,
             has_schema: row.get(8)?,
         })
     }
@@ -319,7 +320,7 @@ impl Store {
     pub(crate) fn note_schema(&self, change: &Change, id: &Id) -> Result<(), StoreError> {
         self.write(|transaction| {
             let changed = transaction.execute(
-                "UPDATE data_sets SET has_schema = TRUE WHERE id = ? AND project = ?",
+                "UPDATE data_sets SET has_schema = 1 WHERE id = ? AND project = ?",
                 params![id, change.project()],
             )?;
             if changed == 1 {

@@ -7,14 +7,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::access::{By, Manage};
 use super::job::{Job, JobState};
 use super::log::{Action, note};
-use super::{Store, StoreError, select};
+use super::{InJson, Row, Store, StoreError, Transaction, params, select};
 use crate::identifier::{Id, random_bytes};
 use crate::jobs::Itself;
 use crate::jobs::specification::JobKind;
@@ -108,21 +107,21 @@ struct SaidJob<'a> {
 /// Adds a notification for the project of the job `id`, which has just come to its end, if the
 /// project has a webhook.
 pub(super) fn notify(transaction: &Transaction<'_>, id: &Id) -> Result<(), StoreError> {
-    let wants = transaction.query_row(
+    let wants = transaction.row(
         "SELECT projects.id, projects.name FROM jobs JOIN projects ON projects.id = jobs.project
          JOIN hooks ON hooks.project = projects.id WHERE jobs.id = ?",
-        [id],
+        params![id],
         |row| {
             Ok(SaidProject {
                 id: row.get(0)?,
                 name: row.get(1)?,
             })
         },
-    );
-    let Some(project) = wants.optional()? else {
+    )?;
+    let Some(project) = wants else {
         return Ok(());
     };
-    let Some(job) = select::<Job>(transaction, "id = ?", &[id])?.pop() else {
+    let Some(job) = select::<Job>(transaction, "id = ?", params![id])?.pop() else {
         return Ok(());
     };
     let (notification, owner) = (Id::random()?, project.id.clone());
@@ -143,13 +142,13 @@ pub(super) fn notify(transaction: &Transaction<'_>, id: &Id) -> Result<(), Store
     };
     transaction.execute(
         "INSERT INTO notifications (id, project, job, body, attempts, next) VALUES (?, ?, ?, ?, 0, ?)",
-        params![notification, owner, id, super::InJson(said), Moment::now()],
+        params![notification, owner, id, InJson(said), Moment::now()],
     )?;
     Ok(())
 }
 
 impl Notification {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Notification> {
+    fn from_row(row: &Row<'_>) -> Result<Notification, StoreError> {
         Ok(Notification {
             id: row.get(0)?,
             project: row.get(1)?,
@@ -179,7 +178,7 @@ impl Store {
         };
         self.write(|transaction| {
             let project = manage.project();
-            transaction.execute("DELETE FROM hooks WHERE project = ?", [project])?;
+            transaction.execute("DELETE FROM hooks WHERE project = ?", params![project])?;
             let added = transaction.execute(
                 "INSERT INTO hooks (project, url, secret, created)
                  SELECT id, ?, ?, ? FROM projects WHERE id = ?",
@@ -196,11 +195,10 @@ impl Store {
 
     /// Returns the webhook of a project, if it has one.
     pub(crate) fn hook(&self, manage: &Manage) -> Result<Option<Hook>, StoreError> {
-        let connection = self.connection();
-        let found = connection.query_row(
-            "SELECT url, created, last_at, last_said FROM hooks WHERE project = ?",
-            [manage.project()],
-            |row| {
+        let statement = "SELECT url, created, last_at, last_said FROM hooks WHERE project = ?";
+        let values = params![manage.project()];
+        self.read(|connection| {
+            connection.row(statement, values, |row| {
                 let at: Option<Moment> = row.get(2)?;
                 let said: Option<String> = row.get(3)?;
                 Ok(Hook {
@@ -208,9 +206,8 @@ impl Store {
                     created: row.get(1)?,
                     last: at.zip(said).map(|(at, said)| LastAttempt { at, said }),
                 })
-            },
-        );
-        Ok(found.optional()?)
+            })
+        })
     }
 
     /// Removes the webhook of a project, if it has one, and the notifications that are still to be
@@ -218,7 +215,8 @@ impl Store {
     pub(crate) fn remove_hook(&self, manage: &Manage) -> Result<(), StoreError> {
         self.write(|transaction| {
             let project = manage.project();
-            let removed = transaction.execute("DELETE FROM hooks WHERE project = ?", [project])?;
+            let removed =
+                transaction.execute("DELETE FROM hooks WHERE project = ?", params![project])?;
             if removed == 1 {
                 let id = Some(project);
                 note(transaction, manage.by(), id, Action::WebhookRemoved, id)?;
@@ -235,23 +233,20 @@ impl Store {
         busy: &[Id],
     ) -> Result<Option<Notification>, StoreError> {
         self.write(|transaction| {
-            let mut statement = transaction.prepare(
+            let due = transaction.rows(
                 "SELECT id, notifications.project, job, url, secret, body, attempts
                  FROM notifications JOIN hooks USING (project) WHERE next <= ? ORDER BY next",
+                params![Moment::now()],
+                Notification::from_row,
             )?;
-            let mut rows = statement.query([Moment::now()])?;
-            while let Some(row) = rows.next()? {
-                let due = Notification::from_row(row)?;
-                if busy.contains(&due.project) {
-                    continue;
-                }
+            let next = due.into_iter().find(|due| !busy.contains(&due.project));
+            if let Some(due) = &next {
                 transaction.execute(
                     "UPDATE notifications SET next = ? WHERE id = ?",
                     params![Moment::now().after(UNDER_WAY), due.id],
                 )?;
-                return Ok(Some(due));
             }
-            Ok(None)
+            Ok(next)
         })
     }
 
@@ -280,7 +275,8 @@ impl Store {
                     return Ok(());
                 }
             };
-            let gone = transaction.execute("DELETE FROM notifications WHERE id = ?", [&sent.id])?;
+            let gone =
+                transaction.execute("DELETE FROM notifications WHERE id = ?", params![sent.id])?;
             if gone == 1 {
                 let project = Some(&sent.project);
                 note(

@@ -1,16 +1,16 @@
 //! A job, and its state.
 
-use rusqlite::{Connection, Row, ToSql};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Scope;
 use super::lists::WhichJobs;
 use super::log::Action;
-use super::{Contents, Count, InJson, Model, Record, StoreError, select};
+use super::{Connection, Contents, Count, InJson, Model, Record, Row, StoreError, params, select};
 use crate::fair::Party;
 use crate::identifier::Id;
 use crate::jobs::Itself;
+use crate::jobs::progress::Progress;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::moment::Moment;
 
@@ -86,7 +86,7 @@ pub struct Job {
     /// The number of times that the job began without coming to an end of its own: once, unless the
     /// service or its worker was killed.
     pub attempts: u32,
-    /// The token of the worker that has the job, or had it the last time; none: the service itself.
+    /// The token of the worker that has the job, or had it the last time; none: a service itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<Id>,
     /// The seconds that the job ran before it began the last time.
@@ -100,6 +100,12 @@ pub struct Job {
     pub(super) turn: u64,
     #[serde(skip)]
     pub(super) project: Id,
+    /// The service that holds the job while it runs, or knows the worker that does.
+    #[serde(skip)]
+    pub(crate) instance: Option<Id>,
+    /// What that service told the others of the progress.
+    #[serde(skip)]
+    pub(crate) progress: Option<Progress>,
 }
 
 impl Job {
@@ -126,7 +132,7 @@ impl Job {
 impl Record for Job {
     const NAME: &'static str = "job";
     const TABLE: &'static str = "jobs";
-    const COLUMNS: &'static str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds, number, turn, project, worker";
+    const COLUMNS: &'static str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds, number, turn, project, worker, instance, progress";
     const ORDER: &'static str = "number";
     const ALSO: Option<&'static str> = Some(Model::TABLE);
     const RENAMED: Action = Action::JobRenamed;
@@ -148,14 +154,14 @@ impl Record for Job {
         Contents::of_job(&self.id)
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Job> {
+    fn from_row(row: &Row<'_>) -> Result<Job, StoreError> {
         Ok(Job {
             id: row.get(0)?,
             owner: row.get(1)?,
             label: row.get(2)?,
-            kind: row.get::<_, InJson<_>>(3)?.0,
-            specification: row.get::<_, InJson<_>>(4)?.0,
-            state: row.get::<_, InJson<_>>(5)?.0,
+            kind: row.get::<InJson<_>>(3)?.0,
+            specification: row.get::<InJson<_>>(4)?.0,
+            state: row.get::<InJson<_>>(5)?.0,
             created: row.get(6)?,
             started: row.get(7)?,
             ended: row.get(8)?,
@@ -163,9 +169,11 @@ impl Record for Job {
             attempts: row.get(10)?,
             seconds: row.get(11)?,
             number: row.get(12)?,
-            turn: row.get::<_, Count>(13)?.0,
+            turn: row.get::<Count>(13)?.0,
             project: row.get(14)?,
             worker: row.get(15)?,
+            instance: row.get(16)?,
+            progress: row.get::<Option<InJson<_>>>(17)?.map(|told| told.0),
         })
     }
 }
@@ -173,15 +181,14 @@ impl Record for Job {
 /// Returns the jobs that are not at an end, of `project` or of all, in the order in which they were
 /// asked for.
 pub(super) fn unfinished(
-    connection: &Connection,
+    connection: &Connection<'_>,
     project: Option<&Id>,
 ) -> Result<Vec<Job>, StoreError> {
-    let states = JobState::UNFINISHED.map(InJson);
-    let [queued, running, stopping] = states.each_ref().map(|state| state as &dyn ToSql);
+    let [queued, running, stopping] = JobState::UNFINISHED.map(InJson);
     let condition = "state IN (?1, ?2, ?3) AND (?4 IS NULL OR project = ?4) ORDER BY number";
     select(
         connection,
         condition,
-        &[queued, running, stopping, &project],
+        params![queued, running, stopping, project],
     )
 }

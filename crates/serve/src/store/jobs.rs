@@ -4,14 +4,14 @@
 //! removes a thing checks that no unfinished job reads it. So of two requests at the same time one
 //! finds what the other did.
 
-use rusqlite::{Transaction, params};
-
 use super::access::{Change, Scope};
 use super::hooks::notify;
 use super::job::{Job, JobState, unfinished};
 use super::log::{Action, note};
 use super::projects::project;
-use super::{Count, DataSet, InJson, Model, Removal, Store, StoreError, find, remove};
+use super::{
+    Count, DataSet, InJson, Model, Removal, Store, StoreError, Transaction, find, params, remove,
+};
 use crate::identifier::Id;
 use crate::jobs::specification::JobSpecification;
 use crate::moment::Moment;
@@ -75,7 +75,8 @@ impl Store {
                 return Ok(Added::Gone);
             }
             let last = "SELECT coalesce(max(number), 0) FROM jobs";
-            let number = 1 + transaction.query_row(last, [], |row| row.get::<_, i64>(0))?;
+            let number: Option<i64> = transaction.row(last, &[], |row| row.get(0))?;
+            let number = 1 + number.unwrap_or_default();
             let job = Job {
                 id: id.clone(),
                 owner: change.owner().clone(),
@@ -93,6 +94,8 @@ impl Store {
                 number,
                 turn: 0,
                 project: change.project().clone(),
+                instance: None,
+                progress: None,
             };
             transaction.execute(
                 "INSERT INTO jobs (id, project, number, owner, label, kind, specification, state,
@@ -249,13 +252,13 @@ fn full(
     scope: &Scope,
     bounds: Bounds,
 ) -> Result<Option<u64>, StoreError> {
-    let waiting = |project: Option<&Id>| -> rusqlite::Result<u64> {
-        let count: Count = transaction.query_row(
+    let waiting = |project: Option<&Id>| -> Result<u64, StoreError> {
+        let count: Option<Count> = transaction.row(
             "SELECT count(*) FROM jobs WHERE state = ?1 AND (?2 IS NULL OR project = ?2)",
             params![InJson(JobState::Queued), project],
             |row| row.get(0),
         )?;
-        Ok(count.0)
+        Ok(count.map_or(0, |count| count.0))
     };
     let quota = project(transaction, scope.project())?.and_then(|project| project.quotas.queue);
     let of_a_project = quota.map_or(bounds.of_a_project, |quota| quota as usize);

@@ -6,14 +6,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::access::{Change, Scope};
 use super::log::{Action, note};
 use super::tokens::sha256;
-use super::{Store, StoreError};
+use super::{Row, Store, StoreError, params};
 use crate::fair::Party;
 use crate::identifier::{Id, random_bytes};
 use crate::moment::Moment;
@@ -35,6 +34,19 @@ pub struct Link {
     /// The moment at which the link was revoked, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Moment>,
+}
+
+impl Link {
+    fn from_row(row: &Row<'_>) -> Result<Link, StoreError> {
+        Ok(Link {
+            id: row.get(0)?,
+            job: row.get(1)?,
+            owner: row.get(2)?,
+            created: row.get(3)?,
+            expires: row.get(4)?,
+            revoked: row.get(5)?,
+        })
+    }
 }
 
 impl Store {
@@ -82,23 +94,11 @@ impl Store {
 
     /// Returns the links to the report of `job`, the newest first.
     pub(crate) fn links(&self, change: &Change, job: &Id) -> Result<Vec<Link>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(
-            "SELECT links.id, job, links.owner, links.created, expires, revoked
+        let statement = "SELECT links.id, job, links.owner, links.created, expires, revoked
              FROM links JOIN jobs ON jobs.id = job
-             WHERE job = ? AND project = ? ORDER BY links.rowid DESC",
-        )?;
-        let rows = statement.query_map(params![job, change.project()], |row| {
-            Ok(Link {
-                id: row.get(0)?,
-                job: row.get(1)?,
-                owner: row.get(2)?,
-                created: row.get(3)?,
-                expires: row.get(4)?,
-                revoked: row.get(5)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+             WHERE job = ? AND project = ? ORDER BY links.rowid DESC";
+        let values = params![job, change.project()];
+        self.read(|connection| connection.rows(statement, values, Link::from_row))
     }
 
     /// Revokes a link to the report of `job`; false when there is none with this identifier that is
@@ -132,18 +132,17 @@ impl Store {
     /// Returns the job whose report the valid link with this secret leads to, and the permission to
     /// see it.
     pub(crate) fn linked(&self, secret: &str) -> Result<Option<(Scope, Id)>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(
-            "SELECT project, links.owner, job FROM links JOIN jobs ON jobs.id = job
-             WHERE secret_sha256 = ? AND expires > ? AND revoked IS NULL",
-        )?;
-        let found = statement.query_row(params![sha256(secret), Moment::now()], |row| {
-            let party = Party {
-                project: row.get(0)?,
-                user: row.get(1)?,
-            };
-            Ok((Scope::of_link(party), row.get(2)?))
-        });
-        Ok(found.optional()?)
+        let statement = "SELECT project, links.owner, job FROM links JOIN jobs ON jobs.id = job
+             WHERE secret_sha256 = ? AND expires > ? AND revoked IS NULL";
+        let values = params![sha256(secret), Moment::now()];
+        self.read(|connection| {
+            connection.row(statement, values, |row| {
+                let party = Party {
+                    project: row.get(0)?,
+                    user: row.get(1)?,
+                };
+                Ok((Scope::of_link(party), row.get(2)?))
+            })
+        })
     }
 }

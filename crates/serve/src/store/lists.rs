@@ -1,9 +1,7 @@
 //! Lists of things: which things of a project a list has, and where its next part begins.
 
-use rusqlite::{ToSql, params};
-
 use super::access::Scope;
-use super::{InJson, Job, JobState, Record, Store, StoreError, select};
+use super::{InJson, Job, JobState, Parameter, Record, Store, StoreError, params, select};
 use crate::identifier::Id;
 use crate::jobs::specification::JobKind;
 
@@ -17,11 +15,11 @@ pub(crate) trait Narrow: Clone + Default + Send + 'static {
 pub(crate) struct Condition {
     project: Id,
     text: String,
-    values: Vec<Box<dyn ToSql>>,
+    values: Vec<Box<dyn Parameter>>,
 }
 
 impl Condition {
-    fn and(&mut self, text: &str, values: impl IntoIterator<Item = Box<dyn ToSql>>) {
+    fn and(&mut self, text: &str, values: impl IntoIterator<Item = Box<dyn Parameter>>) {
         self.text.push_str(" AND ");
         self.text.push_str(text);
         self.values.extend(values);
@@ -40,8 +38,8 @@ pub(crate) struct Which {
 impl Narrow for Which {
     fn narrow(&self, condition: &mut Condition) {
         if !self.name.is_empty() {
-            let name = Box::new(self.name.clone());
-            condition.and("instr(lower(label), lower(?)) > 0", [name as _]);
+            let name = Box::new(self.name.to_ascii_lowercase());
+            condition.and("instr(lower(label), ?) > 0", [name as _]);
         }
         if !self.by.is_empty() {
             let project = Box::new(condition.project.clone());
@@ -121,25 +119,23 @@ impl Store {
             );
         }
         let text = format!("{} ORDER BY {order} DESC LIMIT {limit}", condition.text);
-        let values: Vec<&dyn ToSql> = condition.values.iter().map(AsRef::as_ref).collect();
-        select(&self.connection(), &text, &values)
+        let values: Vec<&dyn Parameter> = condition.values.iter().map(AsRef::as_ref).collect();
+        self.read(|connection| select(connection, &text, &values))
     }
 
     /// Returns the tokens that things of the project came with: their identifiers and names.
     pub(crate) fn owners(&self, scope: &Scope) -> Result<Vec<(Id, String)>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(
-            "SELECT id, label FROM tokens WHERE project = ?1 AND id IN (
+        let statement = "SELECT id, label FROM tokens WHERE project = ?1 AND id IN (
                  SELECT owner FROM jobs WHERE project = ?1
                  UNION SELECT owner FROM models WHERE project = ?1
                  UNION SELECT owner FROM data_sets WHERE project = ?1
-             ) ORDER BY label",
-        )?;
-        let rows = statement.query_map(params![scope.project()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+             ) ORDER BY label";
+        let values = params![scope.project()];
+        self.read(|connection| {
+            connection.rows(statement, values, |row| Ok((row.get(0)?, row.get(1)?)))
+        })
     }
+
     /// Returns the `limit` newest audits of `series` that are done, the newest first.
     pub(crate) fn done_audits(
         &self,
@@ -147,7 +143,7 @@ impl Store {
         series: &Series,
         limit: u32,
     ) -> Result<Vec<Job>, StoreError> {
-        let (column, value): (_, &dyn ToSql) = match series {
+        let (column, value): (_, &dyn Parameter) = match series {
             Series::OfModel(id) => ("json_extract(specification, '$.model')", id),
             Series::Called(label) => ("label", label),
         };
@@ -155,7 +151,7 @@ impl Store {
             "project = ? AND kind = ? AND state = ? AND {column} = ? ORDER BY number DESC LIMIT ?"
         );
         let (kind, state) = (InJson(JobKind::Audit), InJson(JobState::Done));
-        let values: [&dyn ToSql; 5] = [scope.project(), &kind, &state, value, &limit];
-        select(&self.connection(), &condition, &values)
+        let values = params![scope.project(), kind, state, value, limit];
+        self.read(|connection| select(connection, &condition, values))
     }
 }

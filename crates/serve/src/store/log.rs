@@ -6,12 +6,11 @@
 
 use std::io;
 
-use rusqlite::{Row, ToSql, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Administer, By, Manage};
-use super::{InJson, Store, StoreError};
+use super::{InJson, Parameter, Row, Store, StoreError, Transaction, params};
 use crate::identifier::Id;
 use crate::moment::Moment;
 use probity_run::spreadsheet::safe;
@@ -104,14 +103,14 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
+    fn from_row(row: &Row<'_>) -> Result<LogEntry, StoreError> {
         Ok(LogEntry {
             number: row.get(0)?,
             at: row.get(1)?,
             token: row.get(2)?,
             name: row.get(3)?,
             project: row.get(4)?,
-            action: row.get::<_, InJson<_>>(5)?.0,
+            action: row.get::<InJson<_>>(5)?.0,
             subject: row.get(6)?,
         })
     }
@@ -174,7 +173,7 @@ impl Store {
         before: i64,
         limit: u32,
     ) -> Result<Vec<LogEntry>, StoreError> {
-        self.entries("project = ? AND", &[manage.project(), &before, &limit])
+        self.entries("project = ? AND", params![manage.project(), before, limit])
     }
 
     /// Returns the `limit` newest entries before the entry `before`, the newest first.
@@ -187,17 +186,19 @@ impl Store {
         before: i64,
         limit: u32,
     ) -> Result<Vec<LogEntry>, StoreError> {
-        self.entries("", &[&before, &limit])
+        self.entries("", params![before, limit])
     }
 
-    fn entries(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<LogEntry>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
+    fn entries(
+        &self,
+        condition: &str,
+        values: &[&dyn Parameter],
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        let statement = format!(
             "SELECT number, at, token, name, project, action, subject FROM log
              WHERE {condition} number < ? ORDER BY number DESC LIMIT ?"
-        ))?;
-        let rows = statement.query_map(values, LogEntry::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        );
+        self.read(|connection| connection.rows(&statement, values, LogEntry::from_row))
     }
 }
 

@@ -1,18 +1,17 @@
 //! The database: projects, tokens, people, sessions, links, the log, and the records of data sets,
 //! models and jobs. Everything else lies in files.
 //!
-//! One connection lies behind a mutex; statements are short, and asynchronous code reaches them
-//! through `Service::store`, away from the threads that answer requests. A value of a type of
-//! `access` says what a statement may see or change.
-//!
-//! Deleted data are gone: freed pages are overwritten (`secure_delete`) and given back to the file
-//! system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A full disk does
-//! not prevent deletions: the database has a `reserve` that is given up for the next change.
+//! It is SQLite in the data directory of one service, or PostgreSQL for several (`database`).
+//! Statements are short, and asynchronous code reaches them through `Service::store`, away from the
+//! threads that answer requests. A value of a type of `access` says what a statement may see or
+//! change.
 
 pub(crate) mod access;
 mod data_sets;
+mod database;
 mod held;
 mod hooks;
+mod instances;
 mod job;
 mod jobs;
 mod links;
@@ -24,21 +23,20 @@ mod projects;
 mod queue;
 mod reserve;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params};
 use thiserror::Error;
 
 pub use access::{Administer, Caller, Denied, Manage, Role};
 pub(crate) use access::{Change, Permission, Scope, Work};
 pub(crate) use data_sets::COUNTED;
 pub use data_sets::{ColumnKind, ColumnSketch, DataKind, DataSet, FileForm, Layout, Sketch};
+pub use database::{DATABASE, DATABASE_PASSWORD, DatabaseOptions, DatabaseOptionsError};
 pub use hooks::{Hook, LastAttempt};
 pub(crate) use hooks::{Next, Notification};
 pub use job::{Job, JobState};
@@ -57,21 +55,17 @@ pub use tokens::{Holder, MadeToken, NewToken, TokenRecord};
 
 use super::identifier::{Id, NoRandomness};
 use super::jobs::Itself;
-use super::moment::Moment;
+use database::{
+    Column, Connection, Count, Database, FromColumn, InJson, Kind, Parameter, Row, Transaction,
+    Typed, Value, params,
+};
 use lists::Narrow;
-use reserve::Reserve;
 
-/// The name of the database in the data directory.
-pub const DATABASE: &str = "probity.sqlite";
+/// The version of the tables, which the database holds.
+const VERSION: i64 = 5;
 
-/// The version of the tables; the database holds it in `user_version`.
-const VERSION: i64 = 4;
-
-/// The SQL that makes the tables.
+/// The SQL that makes the tables, as SQLite has it.
 const TABLES: &str = include_str!("tables.sql");
-
-/// How long a statement waits for one of another process.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The reason why the database cannot be used.
 #[derive(Debug, Error)]
@@ -79,6 +73,18 @@ pub enum StoreError {
     /// The error of SQLite.
     #[error("the database: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// The error of PostgreSQL.
+    #[error("the database: {}", database::said(.0))]
+    Postgres(postgres::Error),
+    /// The server of the database cannot be reached at present.
+    #[error("the database cannot be reached: {0}")]
+    Away(String),
+    /// The database holds texts in another encoding than UTF-8.
+    #[error("the database has the encoding {0}; make one with UTF8")]
+    Encoding(String),
+    /// A value cannot be what it should be.
+    #[error("the database: {0}")]
+    Value(String),
     /// The database has another version.
     #[error(
         "the database has version {found}, this build reads {VERSION}; take the version of probity that wrote it, or another data directory"
@@ -92,10 +98,11 @@ pub enum StoreError {
     Random(#[from] NoRandomness),
 }
 
-/// The database of a data directory.
+/// The database of a service, or of several.
 pub struct Store {
-    connection: Mutex<Connection>,
-    reserve: Reserve,
+    database: Database,
+    /// The identifier of this process among the services of the database.
+    instance: Id,
 }
 
 impl Store {
@@ -104,81 +111,59 @@ impl Store {
     /// # Errors
     /// When the database cannot be opened, or has another version.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        let mut connection = Connection::open(directory.join(DATABASE))?;
-        connection.busy_timeout(PATIENCE)?;
-        // Set before there are tables, or it has no effect.
-        connection.pragma_update(None, "auto_vacuum", "FULL")?;
-        connection.pragma_update(None, "secure_delete", true)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        match found {
-            0 => {
-                transaction.execute_batch(TABLES)?;
-                transaction.execute("INSERT INTO service VALUES (?)", [Id::random()?])?;
-            }
-            VERSION => {}
-            found => return Err(StoreError::Version { found }),
-        }
-        transaction.pragma_update(None, "user_version", VERSION)?;
-        transaction.commit()?;
-        let reserve = Reserve::new(directory);
-        reserve.restore();
+        Store::of(Database::open(directory)?)
+    }
+
+    /// Connects to the database of a server, and makes its tables where there are none.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or the database has another version.
+    pub fn connect(options: &DatabaseOptions) -> Result<Store, StoreError> {
+        Store::of(Database::connect(options)?)
+    }
+
+    fn of(database: Database) -> Result<Store, StoreError> {
         Ok(Store {
-            connection: Mutex::new(connection),
-            reserve,
+            database,
+            instance: Id::random()?,
         })
     }
 
-    /// The identifier of this service, which differs from those of other services on the same
-    /// machine.
-    pub(crate) fn service(&self) -> Result<Id, StoreError> {
-        let connection = self.connection();
-        Ok(connection.query_row("SELECT id FROM service", [], |row| row.get(0))?)
+    /// Whether other services may use the same database.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database.is_shared()
     }
 
-    /// Does `work`, which changes something, in a transaction: all of it or nothing. On a disk that
-    /// is full it does so with the reserve.
+    /// The identifier of the service, or of all that share the database; it differs from those of
+    /// other services on the same machine.
+    pub(crate) fn service(&self) -> Result<Id, StoreError> {
+        let id = self
+            .read(|connection| connection.row("SELECT id FROM service", &[], |row| row.get(0)))?;
+        id.ok_or_else(|| StoreError::Value("the service has no identifier".to_owned()))
+    }
+
+    fn read<T>(
+        &self,
+        work: impl Fn(&Connection<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.database.read(work)
+    }
+
     fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = self.connection();
-        let mut attempt = || -> Result<T, StoreError> {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let result = work(&transaction)?;
-            transaction.commit()?;
-            Ok(result)
-        };
-        match attempt() {
-            Err(error) if error.is_full() && self.reserve.give_up() => attempt(),
-            result => result,
-        }
+        self.database.write(work)
     }
 
-    /// Puts the reserve back, where it was given up and there is room again; returns whether it
-    /// exists.
+    /// Puts the reserve of the database back, where it has one that was given up and there is room
+    /// again; returns whether there is room for more.
     pub(crate) fn restore_reserve(&self) -> bool {
-        self.reserve.restore()
+        self.database.restore_reserve()
     }
 
-    /// Empties the write-ahead log, which may hold what was deleted. Another process that reads
-    /// meanwhile is waited for.
     fn forget_deleted(&self) -> Result<(), StoreError> {
-        let connection = self.connection();
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok(())
-    }
-
-    /// Locks the connection. A statement that failed half-way has been rolled back, so a poisoned
-    /// lock is as good as any.
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.database.forget_deleted()
     }
 }
 
@@ -186,9 +171,22 @@ impl StoreError {
     /// Whether the disk has no room left for a change.
     pub(crate) fn is_full(&self) -> bool {
         match self {
-            StoreError::Sqlite(error) => error.sqlite_error_code() == Some(ErrorCode::DiskFull),
-            StoreError::Version { .. } | StoreError::Random(_) => false,
+            StoreError::Sqlite(error) => {
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+            }
+            StoreError::Postgres(error) => database::says_full(error),
+            _ => false,
         }
+    }
+
+    /// Whether the server of the database cannot be reached at present.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self, StoreError::Away(_))
+    }
+
+    /// Whether the server undid a transaction for the sake of another; it may succeed the next time.
+    fn is_undone_for_others(&self) -> bool {
+        matches!(self, StoreError::Postgres(error) if database::says_undone(error))
     }
 }
 
@@ -236,13 +234,13 @@ pub(crate) trait Record: Sized + Send + 'static {
     fn contents(&self) -> Contents;
 
     /// Reads a thing from a row with these columns.
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self>;
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError>;
 }
 
 impl Store {
     /// Returns the thing `id` of a kind, if the project has it.
     pub(crate) fn find<T: Record>(&self, scope: &Scope, id: &Id) -> Result<Option<T>, StoreError> {
-        find(&self.connection(), scope, id)
+        self.read(|connection| find(connection, scope, id))
     }
 
     /// Gives the thing `id` of a kind another name; false when the project has none with this
@@ -272,34 +270,36 @@ impl Store {
     /// Returns the identifiers of all things of a kind, by which the service finds files that are
     /// left over.
     pub(crate) fn all<T: Record>(&self, _: Itself) -> Result<HashSet<Id>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!("SELECT id FROM {}", T::TABLE))?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let statement = format!("SELECT id FROM {}", T::TABLE);
+        let rows: Vec<Id> =
+            self.read(|connection| connection.rows(&statement, &[], |row| row.get(0)))?;
+        Ok(rows.into_iter().collect())
     }
 }
 
 /// Returns the thing `id` of a kind, if the project has it.
 fn find<T: Record>(
-    connection: &Connection,
+    connection: &Connection<'_>,
     scope: &Scope,
     id: &Id,
 ) -> Result<Option<T>, StoreError> {
-    let found = select(connection, "id = ? AND project = ?", &[id, scope.project()]);
+    let found = select(
+        connection,
+        "id = ? AND project = ?",
+        params![id, scope.project()],
+    );
     Ok(found?.pop())
 }
 
 /// Returns the things of a kind for which `condition` holds.
 fn select<T: Record>(
-    connection: &Connection,
+    connection: &Connection<'_>,
     condition: &str,
-    values: &[&dyn ToSql],
+    values: &[&dyn Parameter],
 ) -> Result<Vec<T>, StoreError> {
     let (columns, table) = (T::COLUMNS, T::TABLE);
-    let mut statement =
-        connection.prepare(&format!("SELECT {columns} FROM {table} WHERE {condition}"))?;
-    let rows = statement.query_map(values, T::from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let statement = format!("SELECT {columns} FROM {table} WHERE {condition}");
+    connection.rows(&statement, values, T::from_row)
 }
 
 /// Deletes a thing of a kind from its table; false when the project has none with this identifier.
@@ -309,8 +309,7 @@ fn remove<T: Record>(
     id: &Id,
 ) -> Result<bool, StoreError> {
     let statement = format!("DELETE FROM {} WHERE id = ? AND project = ?", T::TABLE);
-    let values: [&dyn ToSql; 2] = [id, scope.project()];
-    Ok(transaction.execute(&statement, values.as_slice())? == 1)
+    Ok(transaction.execute(&statement, params![id, scope.project()])? == 1)
 }
 
 /// Puts a thing with the `values` of its columns into the project, in place of the one with its
@@ -318,84 +317,24 @@ fn remove<T: Record>(
 fn put<T: Record>(
     transaction: &Transaction<'_>,
     scope: &Scope,
-    values: &[&dyn ToSql],
+    values: &[&dyn Parameter],
 ) -> Result<(), StoreError> {
     let marks = vec!["?"; values.len()].join(", ");
     let (table, columns) = (T::TABLE, T::COLUMNS);
-    let mut all: Vec<&dyn ToSql> = vec![scope.project()];
+    let anew: Vec<String> = columns
+        .split(", ")
+        .map(|column| format!("{column} = excluded.{column}"))
+        .collect();
+    let anew = anew.join(", ");
+    let project = scope.project();
+    let mut all: Vec<&dyn Parameter> = vec![&project];
     all.extend_from_slice(values);
     transaction.execute(
-        &format!("INSERT OR REPLACE INTO {table} (project, {columns}) VALUES (?, {marks})"),
-        all.as_slice(),
+        &format!(
+            "INSERT INTO {table} (project, {columns}) VALUES (?, {marks})
+             ON CONFLICT (id) DO UPDATE SET project = excluded.project, {anew}"
+        ),
+        &all,
     )?;
     Ok(())
-}
-
-impl ToSql for Id {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.as_str().to_sql()
-    }
-}
-
-impl FromSql for Id {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Id> {
-        value
-            .as_str()?
-            .parse()
-            .map_err(|error| FromSqlError::Other(Box::new(error)))
-    }
-}
-
-/// A count as the value of a column; SQLite's integers are signed.
-struct Count(u64);
-
-impl ToSql for Count {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        unsigned(self.0)
-    }
-}
-
-fn unsigned(number: u64) -> rusqlite::Result<ToSqlOutput<'static>> {
-    i64::try_from(number)
-        .map(ToSqlOutput::from)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
-impl FromSql for Count {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Count> {
-        u64::try_from(value.as_i64()?)
-            .map(Count)
-            .map_err(|error| FromSqlError::Other(Box::new(error)))
-    }
-}
-
-impl ToSql for Moment {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        unsigned(self.0)
-    }
-}
-
-impl FromSql for Moment {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Moment> {
-        Count::column_result(value).map(|count| Moment(count.0))
-    }
-}
-
-/// A value that a column of text holds as JSON.
-struct InJson<T>(T);
-
-impl<T: serde::Serialize> ToSql for InJson<T> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        serde_json::to_string(&self.0)
-            .map(ToSqlOutput::from)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-    }
-}
-
-impl<T: serde::de::DeserializeOwned> FromSql for InJson<T> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<InJson<T>> {
-        serde_json::from_str(value.as_str()?)
-            .map(InJson)
-            .map_err(|error| FromSqlError::Other(Box::new(error)))
-    }
 }

@@ -1,6 +1,5 @@
 //! Models: uploaded, trained or repaired.
 
-use rusqlite::{Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -8,7 +7,10 @@ use super::access::{Change, Scope};
 use super::job::unfinished;
 use super::lists::Which;
 use super::log::{Action, note};
-use super::{Contents, InJson, Job, Record, Removal, Store, StoreError, find, put, remove};
+use super::{
+    Contents, InJson, Job, Record, Removal, Row, Store, StoreError, Transaction, find, params, put,
+    remove,
+};
 use crate::identifier::Id;
 use crate::jobs::Itself;
 use crate::moment::Moment;
@@ -105,14 +107,14 @@ impl Record for Model {
         }
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Model> {
+    fn from_row(row: &Row<'_>) -> Result<Model, StoreError> {
         Ok(Model {
             id: row.get(0)?,
             owner: row.get(1)?,
             label: row.get(2)?,
-            origin: row.get::<_, InJson<_>>(3)?.0,
+            origin: row.get::<InJson<_>>(3)?.0,
             created: row.get(4)?,
-            description: row.get::<_, InJson<_>>(5)?.0,
+            description: row.get::<InJson<_>>(5)?.0,
             data: row.get(6)?,
         })
     }

@@ -8,8 +8,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use utoipa::ToSchema;
@@ -17,7 +15,9 @@ use utoipa::ToSchema;
 use super::access::{By, Caller};
 use super::held::{VALID, held};
 use super::log::{Action, note};
-use super::{Store, StoreError};
+use super::{
+    Column, FromColumn, Kind, Parameter, Row, Store, StoreError, Transaction, Typed, Value, params,
+};
 use crate::identifier::Id;
 use crate::moment::Moment;
 
@@ -88,18 +88,21 @@ impl From<Person> for String {
     }
 }
 
-impl ToSql for Person {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.0.to_sql()
+impl Parameter for Person {
+    fn value(&self) -> Result<Value<'_>, StoreError> {
+        self.0.value()
     }
 }
 
-impl FromSql for Person {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Person> {
-        value
-            .as_str()?
-            .parse()
-            .map_err(|error| FromSqlError::Other(Box::new(error)))
+impl Typed for Person {
+    const KIND: Kind = Kind::Text;
+}
+
+impl FromColumn for Person {
+    fn from_column(column: Column<'_>) -> Result<Person, StoreError> {
+        let text = String::from_column(column)?;
+        text.parse()
+            .map_err(|error: NotAPerson| StoreError::Value(error.to_string()))
     }
 }
 
@@ -140,6 +143,11 @@ pub(super) fn give(
     Ok(())
 }
 
+/// Reads the holder of a token.
+fn caller(row: &Row<'_>) -> Result<Caller, StoreError> {
+    held(row).map(Caller::from)
+}
+
 /// The SQL query for the columns of the holder of a token, for [`held`].
 const HOLDER: &str = "SELECT tokens.id, tokens.label, role, projects.id, projects.name
     FROM tokens JOIN people ON people.token = tokens.id
@@ -153,13 +161,10 @@ impl Store {
         let (email, subject) = identity.names();
         let now = Moment::now();
         self.write(|transaction| {
-            let mut statement = transaction.prepare(&format!(
+            let statement = format!(
                 "{HOLDER} WHERE people.issuer IS NULL AND people.person IN (?, ?) AND {VALID}"
-            ))?;
-            let rows = statement.query_map(params![email, subject, now], held)?;
-            let new: Vec<Caller> = rows
-                .map(|row| row.map(Caller::from))
-                .collect::<Result<_, _>>()?;
+            );
+            let new = transaction.rows(&statement, params![email, subject, now], caller)?;
             for caller in &new {
                 transaction.execute(
                     "UPDATE people SET issuer = ?, subject = ? WHERE token = ?",
@@ -169,31 +174,25 @@ impl Store {
                 let (by, token) = (By::caller(caller), Some(caller.token()));
                 note(transaction, &by, project, Action::AccessTaken, token)?;
             }
-            let mut statement = transaction.prepare(&format!(
+            let statement = format!(
                 "{HOLDER} WHERE people.issuer = ? AND people.subject = ? AND {VALID}
                  ORDER BY tokens.created, tokens.rowid"
-            ))?;
+            );
             let identity = params![identity.issuer, identity.subject, now];
-            let rows = statement.query_map(identity, held)?;
-            Ok(rows
-                .map(|row| row.map(Caller::from))
-                .collect::<Result<_, _>>()?)
+            transaction.rows(&statement, identity, caller)
         })
     }
 
-    /// Returns all valid accesses of the person who has the access of `caller`, the oldest first;
+    /// Returns all valid accesses of the person who has the access `of`, the oldest first;
     /// none for the holder of a token.
-    pub(crate) fn accesses(&self, caller: &Caller) -> Result<Vec<Caller>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
+    pub(crate) fn accesses(&self, of: &Caller) -> Result<Vec<Caller>, StoreError> {
+        let statement = format!(
             "{HOLDER} WHERE (people.issuer, people.subject)
                  = (SELECT issuer, subject FROM people WHERE token = ?) AND {VALID}
              ORDER BY tokens.created, tokens.rowid"
-        ))?;
-        let rows = statement.query_map(params![caller.token(), Moment::now()], held)?;
-        Ok(rows
-            .map(|row| row.map(Caller::from))
-            .collect::<Result<_, _>>()?)
+        );
+        let values = params![of.token(), Moment::now()];
+        self.read(|connection| connection.rows(&statement, values, caller))
     }
 }
 
@@ -202,6 +201,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::store::tests::each_store;
     use crate::store::{Administer, Changed, Holder, NewToken, Quotas, Role};
 
     fn identity(subject: &str, email: Option<&str>) -> Identity {
@@ -224,15 +224,15 @@ mod tests {
         made.record.id
     }
 
-    fn with_a_project() -> (tempfile::TempDir, Store, Id) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let administer = Administer::at_the_machine();
-        let made = store.create_project(&administer, "lending", Quotas::default());
-        let Changed::Done(project) = made.unwrap() else {
-            panic!("it is the first of its name");
-        };
-        (folder, store, project.id)
+    fn with_a_project(test: impl Fn(&Store, &Id)) {
+        each_store(|store| {
+            let administer = Administer::at_the_machine();
+            let made = store.create_project(&administer, "lending", Quotas::default());
+            let Changed::Done(project) = made.unwrap() else {
+                panic!("it is the first of its name");
+            };
+            test(store, &project.id);
+        });
     }
 
     fn let_in(store: &Store, identity: &Identity) -> Vec<Id> {
@@ -255,61 +255,64 @@ mod tests {
 
     #[test]
     fn the_first_log_in_binds_an_access_to_a_subject() {
-        let (_folder, store, project) = with_a_project();
-        let access = give_to(&store, &project, "Ada@example.org", None);
-        for stranger in [
-            identity("7", None),
-            identity("7", Some("bob@example.org")),
-            // A subject that looks like an address is no address either.
-            identity("ada@example.org", None),
-            identity("7", Some("ada@example.org@evil.example")),
-        ] {
-            assert_eq!(let_in(&store, &stranger), []);
-        }
-        let ada = identity("1", Some("ADA@example.org"));
-        let only = vec![access.clone()];
-        assert_eq!(let_in(&store, &ada), only);
-        // From now on the issuer and the subject count, not the address.
-        let renamed = identity("1", Some("countess@example.org"));
-        assert_eq!(let_in(&store, &renamed), only);
-        assert_eq!(let_in(&store, &identity("1", None)), only);
-        assert_eq!(let_in(&store, &identity("2", Some("ada@example.org"))), []);
-        let mut elsewhere = ada.clone();
-        elsewhere.issuer = "https://login.example.net".to_owned();
-        assert_eq!(let_in(&store, &elsewhere), []);
+        with_a_project(|store, project| {
+            let access = give_to(store, project, "Ada@example.org", None);
+            for stranger in [
+                identity("7", None),
+                identity("7", Some("bob@example.org")),
+                // A subject that looks like an address is no address either.
+                identity("ada@example.org", None),
+                identity("7", Some("ada@example.org@evil.example")),
+            ] {
+                assert_eq!(let_in(store, &stranger), []);
+            }
+            let ada = identity("1", Some("ADA@example.org"));
+            let only = vec![access.clone()];
+            assert_eq!(let_in(store, &ada), only);
+            // From now on the issuer and the subject count, not the address.
+            let renamed = identity("1", Some("countess@example.org"));
+            assert_eq!(let_in(store, &renamed), only);
+            assert_eq!(let_in(store, &identity("1", None)), only);
+            assert_eq!(let_in(store, &identity("2", Some("ada@example.org"))), []);
+            let mut elsewhere = ada.clone();
+            elsewhere.issuer = "https://login.example.net".to_owned();
+            assert_eq!(let_in(store, &elsewhere), []);
 
-        let second = give_to(&store, &project, "1", None);
-        assert_eq!(let_in(&store, &ada), [access.clone(), second.clone()]);
-        let callers = store.let_in(&ada).unwrap();
-        assert_eq!(callers[0].label(), "ada@example.org");
-        assert_eq!(store.accesses(&callers[1]).unwrap(), callers);
-        assert!(
-            store
-                .revoke_any_token(&Administer::at_the_machine(), &access)
-                .unwrap()
-        );
-        assert_eq!(let_in(&store, &ada), [second]);
+            let second = give_to(store, project, "1", None);
+            assert_eq!(let_in(store, &ada), [access.clone(), second.clone()]);
+            let callers = store.let_in(&ada).unwrap();
+            assert_eq!(callers[0].label(), "ada@example.org");
+            assert_eq!(store.accesses(&callers[1]).unwrap(), callers);
+            assert!(
+                store
+                    .revoke_any_token(&Administer::at_the_machine(), &access)
+                    .unwrap()
+            );
+            assert_eq!(let_in(store, &ada), [second]);
+        });
     }
 
     #[test]
     fn an_access_is_over_when_its_day_is() {
-        let (_folder, store, project) = with_a_project();
-        let second = Duration::from_secs(1);
-        give_to(&store, &project, "ada@example.org", Some(Moment(1)));
-        let ada = identity("1", Some("ada@example.org"));
-        assert_eq!(let_in(&store, &ada), []);
-        let later = Moment::now().after(60 * second);
-        let access = give_to(&store, &project, "ada@example.org", Some(later));
-        assert_eq!(let_in(&store, &ada), [access]);
+        with_a_project(|store, project| {
+            let second = Duration::from_secs(1);
+            give_to(store, project, "ada@example.org", Some(Moment(1)));
+            let ada = identity("1", Some("ada@example.org"));
+            assert_eq!(let_in(store, &ada), []);
+            let later = Moment::now().after(60 * second);
+            let access = give_to(store, project, "ada@example.org", Some(later));
+            assert_eq!(let_in(store, &ada), [access]);
+        });
     }
 
     #[test]
     fn nobody_has_the_secret_of_an_access() {
-        let (_folder, store, project) = with_a_project();
-        let access = give_to(&store, &project, "ada@example.org", None);
-        for guess in [String::new(), "0".repeat(64), "ada@example.org".to_owned()] {
-            let text = format!("probity_{access}_{guess}");
-            assert_eq!(store.authenticate(&text).unwrap(), None);
-        }
+        with_a_project(|store, project| {
+            let access = give_to(store, project, "ada@example.org", None);
+            for guess in [String::new(), "0".repeat(64), "ada@example.org".to_owned()] {
+                let text = format!("probity_{access}_{guess}");
+                assert_eq!(store.authenticate(&text).unwrap(), None);
+            }
+        });
     }
 }

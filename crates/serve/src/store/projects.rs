@@ -1,13 +1,12 @@
 //! Projects: only those with a token of a project see what it holds.
 
-use rusqlite::{ErrorCode, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Administer, Caller, Manage, Scope};
 use super::job::unfinished;
 use super::log::{Action, note};
-use super::{Count, Store, StoreError};
+use super::{Connection, Count, Row, Store, StoreError, params};
 use crate::identifier::Id;
 use crate::moment::Moment;
 
@@ -47,13 +46,13 @@ pub struct Project {
 const COLUMNS: &str = "id, name, created, stored_bytes, jobs, queue, kept_days";
 
 impl Project {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
+    fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
         Ok(Project {
             id: row.get(0)?,
             name: row.get(1)?,
             created: row.get(2)?,
             quotas: Quotas {
-                stored_bytes: row.get::<_, Option<Count>>(3)?.map(|count| count.0),
+                stored_bytes: row.get::<Option<Count>>(3)?.map(|count| count.0),
                 jobs: row.get(4)?,
                 queue: row.get(5)?,
                 kept_days: row.get(6)?,
@@ -95,27 +94,16 @@ impl Contents {
         }
     }
 
-    fn read(transaction: &Transaction<'_>, project: &Id) -> Result<Contents, StoreError> {
+    fn read(connection: &Connection<'_>, project: &Id) -> Result<Contents, StoreError> {
         let ids = |table: &str| -> Result<Vec<Id>, StoreError> {
-            let mut statement =
-                transaction.prepare(&format!("SELECT id FROM {table} WHERE project = ?"))?;
-            let rows = statement.query_map([project], |row| row.get(0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let statement = format!("SELECT id FROM {table} WHERE project = ?");
+            connection.rows(&statement, params![project], |row| row.get(0))
         };
         Ok(Contents {
             data: ids("data_sets")?,
             models: ids("models")?,
             jobs: ids("jobs")?,
         })
-    }
-}
-
-/// Returns `result`, or `None` where the name is taken.
-fn named(result: rusqlite::Result<usize>) -> Result<Option<usize>, StoreError> {
-    match result {
-        Ok(changed) => Ok(Some(changed)),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -138,7 +126,10 @@ impl Store {
         };
         self.write(|transaction| {
             let added = transaction.execute(
-                &format!("INSERT INTO projects ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+                &format!(
+                    "INSERT INTO projects ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+                     ON CONFLICT (name) DO NOTHING"
+                ),
                 params![
                     project.id,
                     project.name,
@@ -148,8 +139,8 @@ impl Store {
                     quotas.queue,
                     quotas.kept_days
                 ],
-            );
-            if named(added)?.is_none() {
+            )?;
+            if added == 0 {
                 return Ok(Changed::NameTaken);
             }
             let id = Some(&project.id);
@@ -167,7 +158,15 @@ impl Store {
         quotas: Quotas,
     ) -> Result<Changed<Project>, StoreError> {
         self.write(|transaction| {
-            let changed = transaction.execute(
+            if project(transaction, id)?.is_none() {
+                return Ok(Changed::Missing);
+            }
+            let others = "SELECT id FROM projects WHERE name = ? AND id <> ?";
+            let other = transaction.row(others, params![name, id], |row| row.get::<Id>(0))?;
+            if other.is_some() {
+                return Ok(Changed::NameTaken);
+            }
+            transaction.execute(
                 "UPDATE projects SET name = ?, stored_bytes = ?, jobs = ?, queue = ?, kept_days = ?
                  WHERE id = ?",
                 params![
@@ -178,12 +177,7 @@ impl Store {
                     quotas.kept_days,
                     id
                 ],
-            );
-            match named(changed)? {
-                None => return Ok(Changed::NameTaken),
-                Some(0) => return Ok(Changed::Missing),
-                Some(_) => {}
-            }
+            )?;
             let action = Action::ProjectChanged;
             note(transaction, administer.by(), Some(id), action, Some(id))?;
             let found = project(transaction, id)?;
@@ -206,7 +200,7 @@ impl Store {
                 return Ok(Changed::Busy(job.id.clone()));
             }
             let contents = Contents::read(transaction, id)?;
-            transaction.execute("DELETE FROM projects WHERE id = ?", [id])?;
+            transaction.execute("DELETE FROM projects WHERE id = ?", params![id])?;
             let action = Action::ProjectDeleted;
             note(transaction, administer.by(), Some(id), action, Some(id))?;
             Ok(Changed::Done(contents))
@@ -221,12 +215,9 @@ impl Store {
     }
 
     fn projects_of(&self, own: Option<&Id>) -> Result<Vec<Project>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
-            "SELECT {COLUMNS} FROM projects WHERE ?1 IS NULL OR id = ?1 ORDER BY name"
-        ))?;
-        let rows = statement.query_map([own], Project::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let statement =
+            format!("SELECT {COLUMNS} FROM projects WHERE ?1 IS NULL OR id = ?1 ORDER BY name");
+        self.read(|connection| connection.rows(&statement, params![own], Project::from_row))
     }
 
     /// Returns all projects, by their names.
@@ -246,35 +237,28 @@ impl Store {
         _: &Administer,
         name: &str,
     ) -> Result<Option<Project>, StoreError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare(&format!("SELECT {COLUMNS} FROM projects WHERE name = ?"))?;
-        Ok(statement.query_row([name], Project::from_row).optional()?)
+        let statement = format!("SELECT {COLUMNS} FROM projects WHERE name = ?");
+        self.read(|connection| connection.row(&statement, params![name], Project::from_row))
     }
 
     /// Returns the managed project, if it exists.
     pub(crate) fn managed_project(&self, manage: &Manage) -> Result<Option<Project>, StoreError> {
-        project(&self.connection(), manage.project())
+        self.read(|connection| project(connection, manage.project()))
     }
 
     /// Returns the project that the permission lets see.
     pub(crate) fn seen_project(&self, scope: &Scope) -> Result<Option<Project>, StoreError> {
-        project(&self.connection(), scope.project())
+        self.read(|connection| project(connection, scope.project()))
     }
 
     /// Returns the things of the project that the permission lets see.
     pub(crate) fn contents(&self, scope: &Scope) -> Result<Contents, StoreError> {
-        let mut connection = self.connection();
-        Contents::read(&connection.transaction()?, scope.project())
+        self.read(|connection| Contents::read(connection, scope.project()))
     }
 }
 
 /// Returns the project `id`.
-pub(super) fn project(
-    connection: &rusqlite::Connection,
-    id: &Id,
-) -> Result<Option<Project>, StoreError> {
-    let mut statement =
-        connection.prepare(&format!("SELECT {COLUMNS} FROM projects WHERE id = ?"))?;
-    Ok(statement.query_row([id], Project::from_row).optional()?)
+pub(super) fn project(connection: &Connection<'_>, id: &Id) -> Result<Option<Project>, StoreError> {
+    let statement = format!("SELECT {COLUMNS} FROM projects WHERE id = ?");
+    connection.row(&statement, params![id], Project::from_row)
 }

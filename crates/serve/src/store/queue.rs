@@ -1,15 +1,15 @@
 //! The queue: which job runs when, how each ends, and how long it is kept. The service works on the
 //! jobs of all projects, as its permission [`Itself`] says.
 
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
-
 use super::access::By;
 use super::hooks::notify;
 use super::job::unfinished;
 use super::jobs::remove_job;
 use super::log::{Action, note};
 use super::projects::project;
-use super::{Count, InJson, Job, JobState, Record, Removal, Store, StoreError, select};
+use super::{
+    Connection, Count, InJson, Job, JobState, Record, Removal, Store, StoreError, params, select,
+};
 use crate::fair::{Fairness, Party};
 use crate::identifier::Id;
 use crate::jobs::Itself;
@@ -45,22 +45,21 @@ impl Store {
                 return Ok(None);
             };
             let turn = Count(fairness.begin(&parties[next]));
-            let mut statement = transaction.prepare(&format!(
-                "UPDATE jobs SET state = ?, started = ?, attempts = attempts + 1, turn = ?, worker = ?
-                 WHERE id = ? RETURNING {}",
+            let statement = format!(
+                "UPDATE jobs SET state = ?, started = ?, attempts = attempts + 1, turn = ?,
+                 worker = ?, instance = ?, progress = NULL WHERE id = ? RETURNING {}",
                 Job::COLUMNS
-            ))?;
+            );
             let (state, now) = (InJson(JobState::Running), Moment::now());
-            let values = params![state, now, turn, worker, waiting[next].id];
-            Ok(statement.query_row(values, Job::from_row).optional()?)
+            let values = params![state, now, turn, worker, self.instance, waiting[next].id];
+            transaction.row(&statement, values, Job::from_row)
         })
     }
 
     /// Returns the jobs that wait, in the order of their turns.
     pub(crate) fn queue(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
-        let connection = self.connection();
-        let jobs = unfinished(&connection, None)?;
-        let mut fairness = turns(&connection)?;
+        let (jobs, mut fairness) =
+            self.read(|connection| Ok((unfinished(connection, None)?, turns(connection)?)))?;
         let (waiting, others): (Vec<Job>, Vec<Job>) = jobs
             .into_iter()
             .partition(|job| job.state == JobState::Queued);
@@ -71,8 +70,8 @@ impl Store {
         Ok(order.filter_map(|place| waiting[place].take()).collect())
     }
 
-    /// Writes that a job came to an end, after `seconds` more of running; does nothing if somebody
-    /// else has taken it since.
+    /// Writes that a job which this service holds came to an end, after `seconds` more of running;
+    /// false, and nothing is written, if it no longer does.
     pub(crate) fn end_job(
         &self,
         _: Itself,
@@ -80,55 +79,60 @@ impl Store {
         state: JobState,
         message: Option<&str>,
         seconds: f64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let changed = transaction.execute(
-                "UPDATE jobs SET state = ?, ended = ?, message = ?, seconds = seconds + ?
-                 WHERE id = ? AND turn = ?",
+                "UPDATE jobs SET state = ?, ended = ?, message = ?, seconds = seconds + ?,
+                 instance = NULL WHERE id = ? AND turn = ? AND instance = ?",
                 params![
                     InJson(state),
                     Moment::now(),
                     message,
                     seconds,
                     job.id,
-                    Count(job.turn)
+                    Count(job.turn),
+                    self.instance
                 ],
             )?;
-            match changed {
-                0 => Ok(()),
-                _ => notify(transaction, &job.id),
+            if changed == 1 {
+                notify(transaction, &job.id)?;
             }
+            Ok(changed == 1)
         })
     }
 
-    /// Puts a job back into its place in the queue, after `seconds` more of running, if nobody else
-    /// has taken it since. With `is_new_attempt` false the attempt that ends here does not count.
+    /// Puts a job which this service holds back into its place in the queue, after `seconds` more
+    /// of running; false, and nothing is written, if it no longer does. With `is_new_attempt` false
+    /// the attempt that ends here does not count.
     pub(crate) fn requeue_job(
         &self,
         _: Itself,
         job: &Job,
         seconds: f64,
         is_new_attempt: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.write(|transaction| {
-            transaction.execute(
-                "UPDATE jobs SET state = ?, ended = NULL, message = NULL, seconds = seconds + ?, attempts = max(0, attempts - ?) WHERE id = ? AND turn = ?",
+            let changed = transaction.execute(
+                "UPDATE jobs SET state = ?, ended = NULL, message = NULL, seconds = seconds + ?,
+                 attempts = attempts - (CASE WHEN attempts > 0 THEN ? ELSE 0 END), instance = NULL
+                 WHERE id = ? AND turn = ? AND instance = ?",
                 params![
                     InJson(JobState::Queued),
                     seconds,
                     u32::from(!is_new_attempt),
                     job.id,
-                    Count(job.turn)
+                    Count(job.turn),
+                    self.instance
                 ],
             )?;
-            Ok(())
+            Ok(changed == 1)
         })
     }
 
     /// Returns the jobs of all projects that are not at an end, in the order in which they were
     /// asked for.
     pub(crate) fn unfinished_jobs_of_all(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
-        unfinished(&self.connection(), None)
+        self.read(|connection| unfinished(connection, None))
     }
 
     /// Returns the jobs of all projects that have been at an end for longer than they are kept.
@@ -140,12 +144,13 @@ impl Store {
         days: Option<u32>,
     ) -> Result<Vec<Job>, StoreError> {
         let condition = "id NOT IN (SELECT id FROM models) AND state IN (?1, ?2, ?3)
-            AND ended < ?4 - 86400 * (SELECT min(coalesce(kept_days, ?5), coalesce(?5, kept_days))
-                                      FROM projects WHERE projects.id = project)
-            ORDER BY number";
+            AND ended < ?4 - 86400 * (
+                SELECT CASE WHEN kept_days < ?5 THEN kept_days ELSE coalesce(?5, kept_days) END
+                FROM projects WHERE projects.id = project
+            ) ORDER BY number";
         let [stopped, done, failed] = JobState::FINAL.map(InJson);
-        let values: [&dyn ToSql; 5] = [&stopped, &done, &failed, &Moment::now(), &days];
-        select(&self.connection(), condition, &values)
+        let values = params![stopped, done, failed, Moment::now(), days];
+        self.read(|connection| select(connection, condition, values))
     }
 
     /// Deletes a job that has been kept for long enough, if no unfinished job reads it; returns
@@ -166,17 +171,18 @@ impl Store {
 }
 
 /// Reads when projects and their users had their last turns.
-fn turns(connection: &Connection) -> Result<Fairness, StoreError> {
-    let mut fairness = Fairness::default();
-    let mut statement =
-        connection.prepare("SELECT project, owner, max(turn) FROM jobs GROUP BY project, owner")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+fn turns(connection: &Connection<'_>) -> Result<Fairness, StoreError> {
+    let statement = "SELECT project, owner, max(turn) FROM jobs GROUP BY project, owner";
+    let had = connection.rows(statement, &[], |row| {
         let party = Party {
             project: row.get(0)?,
             user: row.get(1)?,
         };
-        fairness.had(&party, row.get::<_, Count>(2)?.0);
+        Ok((party, row.get::<Count>(2)?.0))
+    })?;
+    let mut fairness = Fairness::default();
+    for (party, turn) in had {
+        fairness.had(&party, turn);
     }
     Ok(fairness)
 }

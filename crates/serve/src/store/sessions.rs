@@ -5,14 +5,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, params};
 use subtle::ConstantTimeEq;
 
 use super::access::{By, Caller};
 use super::held::{VALID, held};
 use super::log::{Action, note};
 use super::tokens::sha256;
-use super::{Store, StoreError};
+use super::{Store, StoreError, params};
 use crate::identifier::random_bytes;
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
@@ -103,22 +102,23 @@ impl Store {
     /// Returns the open session that the cookie's value `cookie` stands for.
     pub(crate) fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
         let now = Moment::now();
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
+        let statement = format!(
             "SELECT tokens.id, tokens.label, role, projects.id, projects.name, form_secret,
                  EXISTS (SELECT 1 FROM people WHERE people.token = tokens.id)
              FROM sessions JOIN tokens ON tokens.id = sessions.token
              LEFT JOIN projects ON projects.id = project
              WHERE sessions.secret_sha256 = ? AND sessions.expires > ? AND {VALID}"
-        ))?;
-        let session = statement.query_row(params![sha256(cookie), now, now], |row| {
-            Ok(Session {
-                caller: held(row)?.into(),
-                form: row.get(5)?,
-                is_person: row.get(6)?,
+        );
+        let values = params![sha256(cookie), now, now];
+        self.read(|connection| {
+            connection.row(&statement, values, |row| {
+                Ok(Session {
+                    caller: held(row)?.into(),
+                    form: row.get(5)?,
+                    is_person: row.get(6)?,
+                })
             })
-        });
-        Ok(session.optional()?)
+        })
     }
 
     /// Ends a session.

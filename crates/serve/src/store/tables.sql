@@ -2,6 +2,12 @@ CREATE TABLE service (
     id TEXT PRIMARY KEY
 ) STRICT;
 
+-- The services that run, and how often each has said so.
+CREATE TABLE instances (
+    id TEXT PRIMARY KEY,
+    beats INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE projects (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -88,8 +94,12 @@ CREATE TABLE jobs (
     -- Grows with every job that begins; 0 for one that never did. Whoever took the job holds it by
     -- this number.
     turn INTEGER NOT NULL,
-    -- The token of the worker that has it, or had it the last time; none: the service itself.
-    worker TEXT
+    -- The token of the worker that has it, or had it the last time; none: a service itself.
+    worker TEXT,
+    -- The service that holds it while it runs, or knows the worker that does; none: nobody.
+    instance TEXT,
+    -- What that service tells the others of the progress.
+    progress TEXT
 ) STRICT;
 
 CREATE INDEX data_sets_by_project ON data_sets (project);
@@ -142,9 +152,3 @@ CREATE TABLE log (
 ) STRICT;
 
 CREATE INDEX log_by_project ON log (project, number);
-
-CREATE TRIGGER log_is_not_changed BEFORE UPDATE ON log
-BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-
-CREATE TRIGGER log_is_not_shortened BEFORE DELETE ON log
-BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;

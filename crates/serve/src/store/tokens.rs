@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -21,7 +20,7 @@ use super::held::{VALID, held};
 use super::log::{Action, note};
 use super::people::{self, Person};
 use super::projects::project;
-use super::{InJson, Store, StoreError};
+use super::{InJson, Parameter, Row, Store, StoreError, Transaction, params};
 use crate::identifier::{Id, random_bytes};
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
@@ -73,13 +72,13 @@ pub struct TokenRecord {
 }
 
 impl TokenRecord {
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<TokenRecord> {
+    fn from_row(row: &Row<'_>) -> Result<TokenRecord, StoreError> {
         Ok(TokenRecord {
             id: row.get(0)?,
             label: row.get(1)?,
             person: row.get(2)?,
             project: row.get(3)?,
-            role: row.get::<_, InJson<_>>(4)?.0,
+            role: row.get::<InJson<_>>(4)?.0,
             created: row.get(5)?,
             expires: row.get(6)?,
             revoked: row.get(7)?,
@@ -175,11 +174,13 @@ fn revoke(
     if changed == 0 {
         return Ok(false);
     }
-    transaction.execute("DELETE FROM sessions WHERE token = ?", [id])?;
-    let of: Option<Id> =
-        transaction.query_row("SELECT project FROM tokens WHERE id = ?", [id], |row| {
-            row.get(0)
-        })?;
+    transaction.execute("DELETE FROM sessions WHERE token = ?", params![id])?;
+    let of: Option<Option<Id>> = transaction.row(
+        "SELECT project FROM tokens WHERE id = ?",
+        params![id],
+        |row| row.get(0),
+    )?;
+    let of = of.flatten();
     note(transaction, by, of.as_ref(), Action::TokenRevoked, Some(id))?;
     Ok(true)
 }
@@ -225,43 +226,42 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub fn tokens(&self, _: &Administer) -> Result<Vec<TokenRecord>, StoreError> {
-        self.tokens_where("1", &[])
+        self.tokens_where("TRUE", &[])
     }
 
     /// Returns the tokens of the managed project, the oldest first.
     pub(crate) fn tokens_of(&self, manage: &Manage) -> Result<Vec<TokenRecord>, StoreError> {
-        self.tokens_where("project = ?", &[manage.project()])
+        self.tokens_where("project = ?", params![manage.project()])
     }
 
     fn tokens_where(
         &self,
         condition: &str,
-        values: &[&dyn ToSql],
+        values: &[&dyn Parameter],
     ) -> Result<Vec<TokenRecord>, StoreError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
+        let statement = format!(
             "SELECT id, label, person, project, role, created, expires, revoked
              FROM tokens LEFT JOIN people ON people.token = id
              WHERE {condition} ORDER BY created, tokens.rowid"
-        ))?;
-        let rows = statement.query_map(values, TokenRecord::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        );
+        self.read(|connection| connection.rows(&statement, values, TokenRecord::from_row))
     }
 
     /// Returns the tokens that are no longer valid.
     pub(crate) fn invalid_tokens(&self) -> Result<HashSet<Id>, StoreError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare(&format!("SELECT id FROM tokens WHERE NOT ({VALID})"))?;
-        let rows = statement.query_map([Moment::now()], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let statement = format!("SELECT id FROM tokens WHERE NOT ({VALID})");
+        let values = params![Moment::now()];
+        let rows: Vec<Id> =
+            self.read(|connection| connection.rows(&statement, values, |row| row.get(0)))?;
+        Ok(rows.into_iter().collect())
     }
 
     /// Whether there is a valid token.
     pub(crate) fn has_tokens(&self) -> Result<bool, StoreError> {
-        let connection = self.connection();
         let statement = format!("SELECT EXISTS (SELECT 1 FROM tokens WHERE {VALID})");
-        Ok(connection.query_row(&statement, [Moment::now()], |row| row.get(0))?)
+        let values = params![Moment::now()];
+        let has = self.read(|connection| connection.row(&statement, values, |row| row.get(0)))?;
+        Ok(has.unwrap_or_default())
     }
 
     /// Revokes any token and ends its sessions; false when there is none with this identifier that
@@ -285,16 +285,17 @@ impl Store {
         let Some((id, secret)) = parts(text) else {
             return Ok(None);
         };
-        let connection = self.connection();
-        let mut statement = connection.prepare(&format!(
+        let statement = format!(
             "SELECT tokens.id, tokens.label, role, projects.id, projects.name, secret_sha256
              FROM tokens LEFT JOIN projects ON projects.id = project
              WHERE tokens.id = ? AND {VALID}"
-        ))?;
-        let found = statement.query_row(params![id, Moment::now()], |row| {
-            Ok((held(row)?, row.get::<_, [u8; 32]>(5)?))
-        });
-        let found = found.optional()?;
+        );
+        let values = params![id, Moment::now()];
+        let found = self.read(|connection| {
+            connection.row(&statement, values, |row| {
+                Ok((held(row)?, row.get::<[u8; 32]>(5)?))
+            })
+        })?;
         Ok(found
             .filter(|(_, stored)| bool::from(stored.ct_eq(&sha256(secret))))
             .map(|(held, _)| held.into()))
