@@ -5,15 +5,17 @@
 //! that a name stands for are checked when the connection is made, not before; unless the operator
 //! allows it, none of them may be a private one. Redirects are not followed, proxies of the
 //! environment are not used, and of an answer only the status is read. The provider is named by the
-//! operator, who may well have it in their own network; its answers are bounded in time and size.
+//! operator, who may well have it in their own network; its answers are bounded in time and size. So
+//! is the storage of artefacts, which has a client of its own (`artefacts`).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::time::Duration;
 
 use axum::http::{Request, Response, Uri};
 use ureq::config::Config;
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Error};
@@ -121,6 +123,27 @@ pub enum Sent {
     Answered(u16),
     /// The request failed for this reason.
     Failed(&'static str),
+}
+
+/// The root certificates in `file`, as PEM; without a file those that browsers trust.
+/// Fails with what is wrong with the file.
+pub fn roots(file: Option<&Path>) -> Result<RootCerts, String> {
+    let Some(file) = file else {
+        return Ok(RootCerts::WebPki);
+    };
+    let wrong =
+        |what: String| format!("cannot read the certificates in {}: {what}", file.display());
+    let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(one) = item.map_err(|error| wrong(error.to_string()))? {
+            certificates.push(one);
+        }
+    }
+    match certificates.is_empty() {
+        true => Err(wrong("there is none as PEM".to_owned())),
+        false => Ok(RootCerts::new_with_certs(&certificates)),
+    }
 }
 
 /// Makes an HTTP client for requests of at most `time`: without redirects, proxies and connections

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use openidconnect::IssuerUrl;
 use thiserror::Error;
-use ureq::tls::{PemItem, RootCerts, parse_pem};
+use ureq::tls::RootCerts;
 
 use crate::identifier::NoRandomness;
+use crate::outside;
 
 /// The identity provider of a service, and the name and the secret of the service there.
 #[derive(Debug, Clone)]
@@ -60,24 +61,7 @@ impl ProviderOptions {
     /// Returns the root certificates that are trusted for the provider.
     /// Fails where the certificates cannot be read.
     pub(super) fn roots(&self) -> Result<RootCerts, ProviderError> {
-        let Some(file) = &self.authorities else {
-            return Ok(RootCerts::WebPki);
-        };
-        let wrong = |what: String| ProviderError::Authorities {
-            file: file.clone(),
-            what,
-        };
-        let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-        let mut certificates = Vec::new();
-        for item in parse_pem(&text) {
-            if let PemItem::Certificate(one) = item.map_err(|error| wrong(error.to_string()))? {
-                certificates.push(one);
-            }
-        }
-        match certificates.is_empty() {
-            true => Err(wrong("there is none as PEM".to_owned())),
-            false => Ok(RootCerts::new_with_certs(&certificates)),
-        }
+        outside::roots(self.authorities.as_deref()).map_err(ProviderError::Authorities)
     }
 }
 
@@ -93,13 +77,8 @@ pub enum ProviderError {
     #[error("the {0} of the service with the identity provider is empty")]
     Empty(&'static str),
     /// The certificates cannot be read.
-    #[error("cannot read the certificates in {}: {what}", file.display())]
-    Authorities {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with the file.
-        what: String,
-    },
+    #[error("{0}")]
+    Authorities(String),
     /// The operating system has no random bits.
     #[error("{0}")]
     Random(#[from] NoRandomness),
