@@ -192,8 +192,10 @@ class Checks:
         modules = NPM / "node_modules"
         os.environ["PROBITY_SCHEMAS"] = str(modules)
         os.environ["PROBITY_IDENTITY"] = str(modules)
+        os.environ["PROBITY_STORAGE"] = str(modules)
         os.environ["PROBITY_AXE"] = str(modules / "axe-core/axe.min.js")
         self.require("identity", (modules / "oidc-provider").is_dir(), "log-ins by a provider are not tried")
+        self.require("storage", (modules / "s3rver").is_dir(), "artefacts in S3 are not tried")
         has_browser = shutil.which("chromedriver") and (modules / "axe-core").is_dir()
         self.require("browser", has_browser, "pages are not looked at")
         self.require("postgresql", has_postgresql(), "services that share a database are not tried")

@@ -140,7 +140,12 @@ impl Home {
 
     /// Adds the options that say where the service keeps what it has.
     pub fn storage(&self, command: &mut Command) {
-        command.arg("--data-dir").arg(self.data_dir());
+        self.storage_in(&self.data_dir(), command);
+    }
+
+    /// The same with another data directory.
+    fn storage_in(&self, data_dir: &Path, command: &mut Command) {
+        command.arg("--data-dir").arg(data_dir);
         if self.is_for_several() {
             let database = self.server();
             command.args(["--database", &database.url(), "--database-password"]);
@@ -239,11 +244,40 @@ impl Home {
 
     /// Starts the service at a port.
     pub fn serve_at(&self, port: &str, options: &[&str]) -> Server {
+        self.begin(self.serving(port, options), self.token.clone())
+    }
+
+    /// Starts the service with more variables in its environment.
+    pub fn serve_in(&self, environment: &[(&str, String)], options: &[&str]) -> Server {
+        let mut command = self.serving("0", options);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        self.begin(command, self.token.clone())
+    }
+
+    /// Starts another service of the same database, whose data directory `name` lies beside the
+    /// first one's.
+    pub fn serve_beside(
+        &self,
+        name: &str,
+        environment: &[(&str, String)],
+        options: &[&str],
+    ) -> Server {
+        let mut command = self.serving_in(&self.beside(name), "0", options);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        self.begin(command, self.token.clone())
+    }
+
+    /// The command that starts the service at a port.
+    pub fn serving(&self, port: &str, options: &[&str]) -> Command {
+        self.serving_in(&self.data_dir(), port, options)
+    }
+
+    fn serving_in(&self, data_dir: &Path, port: &str, options: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
         command.args(["serve", "--port", port]);
-        self.storage(&mut command);
+        self.storage_in(data_dir, &mut command);
         command.args(options);
-        self.begin(command, self.token.clone())
+        command
     }
 
     /// Starts the service with a data directory on a disk of its own with so many bytes; none where

@@ -10,7 +10,11 @@ mod pages;
 mod probity_command;
 #[path = "../service/mod.rs"]
 mod service;
+#[path = "../storage/mod.rs"]
+mod storage;
 
+mod service_artefacts;
+mod service_artefacts_away;
 mod service_history;
 mod service_hooks;
 mod service_identity;

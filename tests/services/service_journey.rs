@@ -313,7 +313,7 @@ fn stop_and_resume(home: &Home, server: &Server, model: &str, data: &str) {
 }
 
 /// The files of a folder as a .zip file, under `prefix`.
-fn pack(folder: &std::path::Path, prefix: &str) -> Vec<u8> {
+pub fn pack(folder: &std::path::Path, prefix: &str) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for name in names_in(folder) {
         let options = zip::write::SimpleFileOptions::default();

@@ -6,6 +6,7 @@
 //! | `store::database` | SQLite in the data directory, or PostgreSQL for several services       |
 //! | `store::access` | the permissions: who may see and change what                            |
 //! | `places`     | the places of files in the data directory                                  |
+//! | `artefacts`  | storage for artefacts elsewhere, of which the data directory is a cache then |
 //! | `service`    | the state that requests and jobs share                                     |
 //! | `jobs`       | specifications, their processes, the queue, leases, notifications of their ends |
 //! | [`work`]     | workers of a service on other machines                                     |
@@ -23,6 +24,7 @@
 mod address;
 mod answer_body;
 mod api;
+mod artefacts;
 mod download;
 mod fair;
 mod gate;
@@ -49,6 +51,7 @@ pub mod store;
 mod turns;
 pub mod work;
 
+pub use artefacts::{ArtefactsError, ArtefactsOptions};
 pub use pages::addresses;
 pub use places::make_private;
 pub use provider::{ProviderError, ProviderOptions};

@@ -14,13 +14,14 @@ use super::identifier::Id;
 use super::store::{Contents, DataSet, FileForm, Model, ModelOrigin};
 
 /// The folders of the data directory.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 8] = [
     "data",
     "models",
     "specifications",
     "runs",
     "reports",
     "locks",
+    "manifests",
     UPLOADS,
 ];
 
@@ -45,6 +46,66 @@ pub fn make_private(folder: &Path) -> io::Result<()> {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
     }
     Ok(())
+}
+
+/// A folder of the data directory that holds an artefact: what a user uploaded, or a job made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Folder {
+    /// The folder of a data set.
+    Data(Id),
+    /// The folder of an uploaded model.
+    Model(Id),
+    /// The run directory of a job.
+    Run(Id),
+}
+
+impl Folder {
+    /// The names of the folders that hold such folders.
+    pub const KINDS: [&str; 3] = READ;
+
+    /// The folder of the thing `id` in the folder called `kind`.
+    pub fn of(kind: &str, id: Id) -> Option<Folder> {
+        match kind {
+            "data" => Some(Folder::Data(id)),
+            "models" => Some(Folder::Model(id)),
+            "runs" => Some(Folder::Run(id)),
+            _ => None,
+        }
+    }
+
+    /// The identifier of the thing. No two folders have the same one.
+    pub fn id(&self) -> &Id {
+        match self {
+            Folder::Data(id) | Folder::Model(id) | Folder::Run(id) => id,
+        }
+    }
+
+    /// The path of the folder in the data directory, with a slash.
+    pub fn name(&self) -> String {
+        let [data, models, runs] = READ;
+        let kind = match self {
+            Folder::Data(_) => data,
+            Folder::Model(_) => models,
+            Folder::Run(_) => runs,
+        };
+        format!("{kind}/{}", self.id())
+    }
+}
+
+/// The folders of `contents`. The model that a job made lies in its run directory.
+pub fn folders_of(contents: &Contents) -> Vec<Folder> {
+    let is_uploaded = |id: &&Id| !contents.jobs.contains(id);
+    let data = contents.data.iter().cloned().map(Folder::Data);
+    let models = contents.models.iter().filter(is_uploaded).cloned();
+    let runs = contents.jobs.iter().cloned().map(Folder::Run);
+    data.chain(models.map(Folder::Model)).chain(runs).collect()
+}
+
+/// Whether `name` is plain: of letters and digits of English, dots, hyphens and underscores, and
+/// not hidden. So it is no path to anything else.
+pub fn is_plain_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(is_plain)
 }
 
 /// The data directory, with the places of files in it.
@@ -158,6 +219,25 @@ impl Places {
         self.root.join("reports").join(name)
     }
 
+    /// The path of a folder.
+    pub fn path(&self, folder: &Folder) -> PathBuf {
+        match folder {
+            Folder::Data(id) => self.data(id),
+            Folder::Model(id) => self.uploaded_model(id),
+            Folder::Run(id) => self.run(id),
+        }
+    }
+
+    /// The folder of the copies of manifests.
+    pub fn manifests(&self) -> PathBuf {
+        self.root.join("manifests")
+    }
+
+    /// The copy of the manifest of the folder of `id`, where artefacts are stored elsewhere.
+    pub fn manifest(&self, id: &Id) -> PathBuf {
+        self.manifests().join(format!("{id}.json"))
+    }
+
     /// The file that the process of a job keeps locked while it runs.
     pub fn lock(&self, job: &Id) -> PathBuf {
         self.root.join("locks").join(job.as_str())
@@ -185,9 +265,7 @@ impl Places {
         let [folder, id, name] = parts.as_slice() else {
             return None;
         };
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        let is_name = !name.is_empty() && !name.starts_with('.') && name.chars().all(is_plain);
-        let is_known = READ.contains(folder) && id.parse::<Id>().is_ok() && is_name;
+        let is_known = READ.contains(folder) && id.parse::<Id>().is_ok() && is_plain_name(name);
         is_known.then(|| self.root.join(folder).join(id).join(name))
     }
 
@@ -269,6 +347,9 @@ impl Places {
             gone(std::fs::remove_file(self.lock(id)))?;
             self.remove_reports(id)?;
         }
+        for folder in folders_of(contents) {
+            gone(std::fs::remove_file(self.manifest(folder.id())))?;
+        }
         Ok(())
     }
 
@@ -342,6 +423,7 @@ mod tests {
             std::fs::write(places.data_file(id, FileForm::Csv), "a").unwrap();
             std::fs::write(places.report(id, ReportForm::AiAct), "a").unwrap();
             std::fs::write(places.specification(id), "a").unwrap();
+            std::fs::write(places.manifest(id), "a").unwrap();
         }
         places.temporary("upload-").unwrap().keep().unwrap();
         places.sweep(&HashSet::from([ids[0].clone()])).unwrap();
@@ -350,12 +432,31 @@ mod tests {
                 places.data(id),
                 places.report(id, ReportForm::AiAct),
                 places.specification(id),
+                places.manifest(id),
             ];
             files.map(|file| file.exists())
         };
-        assert_eq!(lies(&ids[0]), [true; 3]);
-        assert_eq!(lies(&ids[1]), [false; 3]);
+        assert_eq!(lies(&ids[0]), [true; 4]);
+        assert_eq!(lies(&ids[1]), [false; 4]);
         assert_eq!(size(&places.uploads()).unwrap(), 0);
+    }
+
+    #[test]
+    fn folders_are_called_as_they_lie() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::create(folder.path()).unwrap();
+        let id: Id = "0123456789abcdef".parse().unwrap();
+        for kind in Folder::KINDS {
+            let folder = Folder::of(kind, id.clone()).unwrap();
+            assert_eq!(folder.name(), format!("{kind}/{id}"));
+            assert_eq!(places.name_of(&places.path(&folder)), folder.name());
+        }
+        assert_eq!(Folder::of("reports", id.clone()), None);
+        let contents = Contents {
+            models: vec![id.clone()],
+            ..Contents::of_job(&id)
+        };
+        assert_eq!(folders_of(&contents), [Folder::Run(id)]);
     }
 
     #[test]

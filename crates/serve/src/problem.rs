@@ -58,6 +58,8 @@ pub enum ProblemKind {
     Busy,
     /// The database cannot be reached at present.
     DatabaseAway,
+    /// The storage of the service's files does not answer, or refuses.
+    StorageAway,
     /// Nothing more can be stored.
     StorageFull,
 }
@@ -93,6 +95,7 @@ impl ProblemKind {
             Self::Internal => (500, "internal", "The service failed"),
             Self::Busy => (503, "busy", "Too much is going on at present"),
             Self::DatabaseAway => (503, "database-away", "The database cannot be reached"),
+            Self::StorageAway => (503, "storage-away", "The storage does not answer"),
             Self::StorageFull => (507, "storage-full", "Nothing more can be stored"),
         }
     }
@@ -102,11 +105,18 @@ impl ProblemKind {
         self.facts().2
     }
 
+    /// Whether something that the service needs is away at present: what was tried may succeed once
+    /// it is back.
+    pub(crate) fn is_away(self) -> bool {
+        matches!(self, Self::DatabaseAway | Self::StorageAway)
+    }
+
     /// The seconds after which another attempt makes sense, where it does.
     fn retry_after(self) -> Option<u32> {
         match self {
             ProblemKind::TooManyRequests | ProblemKind::Busy => Some(1),
             ProblemKind::DatabaseAway => Some(5),
+            ProblemKind::StorageAway => Some(10),
             ProblemKind::QueueFull => Some(30),
             _ => None,
         }

@@ -13,6 +13,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use super::answer_body::Revoked;
+use super::artefacts::{Artefacts, ArtefactsError, ArtefactsOptions};
 use super::gate::Gate;
 use super::host::Hosts;
 use super::identifier::Id;
@@ -21,12 +22,10 @@ use super::jobs::board::Board;
 use super::jobs::queue::Queue;
 use super::limits::Limits;
 use super::log;
-use super::places::{self, Places};
+use super::places::Places;
 use super::problem::{Problem, ProblemKind};
 use super::provider::{Provider, ProviderError, ProviderOptions};
-use super::store::{
-    Contents, DataSet, DatabaseOptions, Job, Model, Record, Scope, Store, StoreError,
-};
+use super::store::{DataSet, DatabaseOptions, Job, Model, Record, Scope, Store, StoreError};
 use super::turns::{AtOnce, Turns};
 
 /// The greatest number of things in a list.
@@ -69,6 +68,9 @@ pub enum ServiceError {
     /// Nobody can log in by the identity provider that was named.
     #[error("{0}")]
     Provider(#[from] ProviderError),
+    /// The artefacts cannot be stored where they should be.
+    #[error("{0}")]
+    Artefacts(#[from] ArtefactsError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -95,6 +97,16 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
+/// Does `work` to its end, whether somebody waits for it or not, and returns its result.
+pub(crate) async fn unhindered<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => Err(Problem::internal(&error)),
+    }
+}
+
 /// The options of a service.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -113,6 +125,8 @@ pub struct ServiceOptions {
     pub private_hooks: bool,
     /// The identity provider that people may log in by; none: everybody needs a token.
     pub provider: Option<ProviderOptions>,
+    /// The storage of artefacts; none: they are in the data directory.
+    pub artefacts: Option<ArtefactsOptions>,
     /// The program that jobs run: the command `probity`.
     pub program: Program,
 }
@@ -128,6 +142,7 @@ impl ServiceOptions {
             hosts: Vec::new(),
             private_hooks: false,
             provider: None,
+            artefacts: None,
             program,
         }
     }
@@ -159,6 +174,8 @@ pub struct Shared {
     pub(crate) program: Program,
     /// The places of files.
     pub(crate) places: Places,
+    /// The artefacts in their storage, where there is one besides the data directory.
+    pub(crate) artefacts: Option<Arc<Artefacts>>,
     /// The views of the jobs that are not at an end.
     pub(crate) board: Board,
     /// The queue of jobs.
@@ -208,15 +225,19 @@ impl Service {
         };
         let provider = options.provider.map(Provider::new).transpose()?;
         let places = Places::create(&options.data_dir).map_err(failed)?;
+        let artefacts = options.artefacts.as_ref();
+        let artefacts = artefacts.map(|options| Artefacts::new(options, &places));
+        let artefacts = artefacts.transpose()?;
         let lock = std::fs::File::create(places.root().join("lock")).map_err(failed)?;
         let is_alone = lock.try_lock().is_ok();
         let in_use = || ServiceError::InUse {
             directory: options.data_dir.clone(),
         };
+        let has_own = is_alone || artefacts.is_none();
         let database = match &options.database {
-            Some(database) => Store::connect(database)?,
+            Some(database) if has_own => Store::connect(database)?,
             None if is_alone => Store::open(places.root())?,
-            None => return Err(in_use()),
+            _ => return Err(in_use()),
         };
         let id = database.service()?;
         let itself = Itself::at_the_start(&lock);
@@ -226,7 +247,9 @@ impl Service {
             kept.extend(database.all::<Job>(itself)?);
             places.sweep(&kept).map_err(failed)?;
         }
-        if database.is_shared() && !share(&lock, is_alone) {
+        // With artefacts elsewhere it is a cache, which each service has for itself.
+        let shares = database.is_shared() && artefacts.is_none();
+        if shares && !share(&lock, is_alone) {
             return Err(in_use());
         }
         database.begin(itself)?;
@@ -242,6 +265,7 @@ impl Service {
             program: options.program,
             database,
             places,
+            artefacts: artefacts.map(Arc::new),
             board: Board::default(),
             queue: Queue::default(),
             inspections: Turns::new(INSPECTIONS),
@@ -383,11 +407,6 @@ impl Service {
         self.size_of(thing.contents()).await
     }
 
-    async fn size_of(&self, contents: Contents) -> Result<u64, Problem> {
-        let places = self.places.clone();
-        self.blocking(move || Ok(places.size_of(&contents)?)).await
-    }
-
     /// Refuses to store `bytes` more in the project when they exceed its quota or what all may
     /// store, or when the disk is so full that the room for deletions was needed.
     pub(crate) async fn check_storage(&self, scope: &Scope, bytes: u64) -> Result<(), Problem> {
@@ -410,9 +429,7 @@ impl Service {
         if is_too_much(self.stored_by(scope).await?, most) {
             return Err(full("in this project"));
         }
-        let root = self.places.root().to_owned();
-        let used = self.blocking(move || Ok(places::size(&root)?)).await?;
-        match is_too_much(used, self.limits.stored_bytes) {
+        match is_too_much(self.size_of_all().await?, self.limits.stored_bytes) {
             true => Err(full("here")),
             false => Ok(()),
         }

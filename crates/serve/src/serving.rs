@@ -45,12 +45,13 @@ pub struct Listening {
 }
 
 impl Service {
-    /// Listens on `address`.
+    /// Opens the storage of artefacts, where there is one, and listens on `address`.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    /// When the storage cannot be used, or the address cannot be listened on.
     pub async fn listen(self, address: SocketAddr) -> Result<Listening, ServiceError> {
         allow_files(&self.limits);
+        self.open_artefacts().await?;
         let listener = TcpListener::bind(address)
             .await
             .map_err(|source| ServiceError::Listen { address, source })?;
@@ -92,7 +93,7 @@ impl Listening {
             let (service, ended) = (service.clone(), ended.clone());
             async move { service.work_off(ended).await }
         });
-        // The service says that it runs until its own jobs have paused.
+        // The service says that it runs until its own jobs have paused, and nobody is answered any more.
         let (leave, left) = watch::channel(false);
         let leases = tokio::spawn({
             let service = service.clone();
@@ -110,6 +111,10 @@ impl Listening {
             let (service, ended) = (service.clone(), ended.clone());
             async move { service.expire(ended).await }
         });
+        let artefacts = tokio::spawn({
+            let (service, ended) = (service.clone(), ended.clone());
+            async move { service.tend_artefacts(ended).await }
+        });
         let greeting = tokio::spawn({
             let service = service.clone();
             async move { service.greet_provider().await }
@@ -119,11 +124,19 @@ impl Listening {
         log::line(&"ends; running jobs go on at the next start");
         end.send_replace(true);
         service.board.close();
-        join(queue).await;
-        leave.send_replace(true);
-        for task in [leases, tokens, notifications, retention, greeting, answers] {
+        for task in [
+            queue,
+            tokens,
+            notifications,
+            retention,
+            artefacts,
+            greeting,
+            answers,
+        ] {
             join(task).await;
         }
+        leave.send_replace(true);
+        join(leases).await;
         service.leave().await;
         Ok(())
     }

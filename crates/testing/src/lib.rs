@@ -1,10 +1,10 @@
 //! Access for tests to things that a machine may lack: real data, devices, Python libraries, a
-//! browser, programs, an identity provider, PostgreSQL.
+//! browser, programs, an identity provider, PostgreSQL, storage of the S3 protocol.
 //!
 //! A test that cannot run without one of these asks this crate for it. Where it is missing the test
 //! says so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as
-//! in `PROBITY_REQUIRE=data,device,python,browser,programs,identity,postgresql`, the test fails
-//! instead. No test is skipped in silence.
+//! in `PROBITY_REQUIRE=data,device,python,browser,programs,identity,postgresql,storage`, the test
+//! fails instead. No test is skipped in silence.
 //!
 //! A test that stops, kills or races work in its middle holds it there with a [`Gate`].
 
@@ -44,6 +44,8 @@ pub enum Needed {
     Identity,
     /// The programs of a server of PostgreSQL.
     Postgresql,
+    /// Storage that speaks the protocol of Amazon S3.
+    Storage,
 }
 
 impl fmt::Display for Needed {
@@ -56,6 +58,7 @@ impl fmt::Display for Needed {
             Needed::Programs => "programs",
             Needed::Identity => "identity",
             Needed::Postgresql => "postgresql",
+            Needed::Storage => "storage",
         })
     }
 }

@@ -1,5 +1,6 @@
 //! `probity serve`
 
+mod artefacts;
 mod data;
 mod limits;
 mod provider;
@@ -15,6 +16,7 @@ use super::exit_code::ExitCode;
 use super::invocation;
 use super::numbers::whole;
 use super::output::{Output, print};
+use artefacts::ArtefactsArgs;
 use data::DataDirectory;
 use limits::LimitArgs;
 use probity::serve::inspection::Inspection;
@@ -58,6 +60,8 @@ pub(super) struct ServeArgs {
     private_hooks: bool,
     #[command(flatten)]
     provider: ProviderArgs,
+    #[command(flatten)]
+    artefacts: ArtefactsArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -124,6 +128,7 @@ fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     options.hosts.clone_from(&args.host);
     options.private_hooks = args.private_hooks;
     options.provider = args.provider.resolve()?;
+    options.artefacts = args.artefacts.resolve();
     let service = Service::open(options)?;
     if !service.has_tokens()? {
         output.remark(&format!(

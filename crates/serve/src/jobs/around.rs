@@ -142,8 +142,10 @@ impl Service {
                 let (service, job) = (self.clone(), job.clone());
                 tokio::spawn(async move { service.take_up_one(&job).await });
             } else if self.holds(job) && !was_taking && !self.is_at_hand(job) {
-                // It was taken, but the answer of the database was lost on its way.
-                self.give_back(job).await?;
+                // It was taken, but the answer of the database was lost on its way, or what it needs
+                // could not be had. What there is of it may have to be stored: nobody waits for that.
+                let (service, job) = (self.clone(), job.clone());
+                tokio::spawn(async move { service.give_back(&job).await });
             }
         }
         for (id, before) in &shown {

@@ -74,9 +74,11 @@ pub(crate) struct Announced {
 
 impl AtWorker {
     /// Makes the record of `job` at the worker with the token `token`.
-    /// Fails when something that it reads is not there, or cannot be read.
+    /// Fails when something that it reads is not there, or cannot be read or fetched.
     pub async fn new(service: &Service, job: &Job, token: &Id) -> Result<AtWorker, Problem> {
         let scope = job.scope(Itself::at_work());
+        service.read_at_hand(&scope, &job.specification).await?;
+        service.under_way(job).await?;
         let sources = sources(service, &scope, job).await?;
         let (places, run) = (service.places.clone(), service.places.run(&job.id));
         let lock = places.lock(&job.id);

@@ -61,6 +61,11 @@ impl Service {
                 Ok(calls) => return Ok(Some((job, calls))),
                 // Once it is back, a look around finds that nobody holds the job.
                 Err(problem) if problem.kind == ProblemKind::DatabaseAway => return Err(problem),
+                // Whoever asked may ask again.
+                Err(problem) if problem.kind == ProblemKind::StorageAway => {
+                    self.write_end(&job, JobState::Queued, None).await?;
+                    return Err(problem);
+                }
                 Err(problem) => {
                     let ended = Ended::saying(Ending::Failed, problem.detail);
                     self.finish(&job, &ended).await?;
@@ -97,15 +102,30 @@ impl Service {
         Ok(calls)
     }
 
-    /// Writes how `job` ended; its holder no longer holds it then. Returns whether it still did.
-    /// Fails when it cannot be written.
+    /// Stores what `job` left, and writes how it ended; its holder no longer holds it then. Returns
+    /// whether it still did: where it did not, nothing is stored or written. Fails when it cannot be
+    /// written. A job that pauses needs no storage that answers: it goes on where it was stored the
+    /// last time, or here.
     pub(super) async fn finish(&self, job: &Job, ended: &Ended) -> Result<bool, Problem> {
+        if !self.is_confirmed(job).await? {
+            self.let_go(job, None).await;
+            return Ok(false);
+        }
         let scope = job.scope(ITSELF);
         let mut ended = ended.clone();
+        if let Err(problem) = self.publish_run(job).await
+            && (problem.kind != ProblemKind::StorageAway || ended.ending != Ending::Paused)
+        {
+            return Err(problem);
+        }
         if ended.ending == Ending::Done
             && job.kind.makes_model()
             && let Err(problem) = register_model(self, ITSELF, &scope, job).await
         {
+            // The model is as good as before once the database is back.
+            if problem.kind.is_away() {
+                return Err(problem);
+            }
             ended = Ended::saying(Ending::Failed, problem.detail);
         }
         let (state, message) = match ended.ending {
@@ -127,7 +147,26 @@ impl Service {
             Ending::Paused => (JobState::Queued, None),
             Ending::Failed => (JobState::Failed, ended.message),
         };
+        self.write_end(job, state, message).await
+    }
+
+    /// Whether the database says that this service holds `job`: then no other one takes the job for
+    /// the time that a service may be silent.
+    pub(super) async fn is_confirmed(&self, job: &Job) -> Result<bool, Problem> {
+        let row = job.clone();
+        self.store(move |store| store.confirm(ITSELF, &row)).await
+    }
+
+    /// Writes the `state` in which `job` is now that its holder no longer holds it. Returns whether
+    /// it still did.
+    async fn write_end(
+        &self,
+        job: &Job,
+        state: JobState,
+        message: Option<String>,
+    ) -> Result<bool, Problem> {
         let (row, seconds) = (job.clone(), self.seconds_of(job));
+        let scope = job.scope(ITSELF);
         let (is_written, now) = self
             .store(move |store| {
                 let is_written = match state {
@@ -142,8 +181,13 @@ impl Service {
     }
 
     /// Puts `job`, whose holder is gone, back into the queue; or ends it, if a user has stopped it
-    /// or it has begun often enough. Fails when that cannot be written.
+    /// or it has begun often enough. What its holder left is stored, if this service still knows
+    /// the holder. Fails when that cannot be written.
     pub(super) async fn give_back(&self, job: &Job) -> Result<(), Problem> {
+        let _taking = self.queue.taking();
+        if self.is_confirmed(job).await? {
+            self.publish_run(job).await?;
+        }
         let (row, seconds) = (job.clone(), self.seconds_of(job));
         let written = self
             .store(move |store| {
@@ -266,21 +310,37 @@ impl Service {
     }
 
     /// Gives back the jobs of workers that are silent for too long, and looks around at the other
-    /// services of the database, if there may be any; until `ended`.
-    pub(crate) async fn watch_leases(&self, mut ended: watch::Receiver<bool>) {
-        let mut pace = (self.limits.lease / LOOKS).max(Duration::from_millis(50));
-        let mut neighbours = Neighbours::new(self.limits.lease);
-        if self.is_shared() {
-            pace = pace.min(PACE);
-        }
+    /// services of the database, if there may be any; until `ended`. The one does not wait for the
+    /// other: what is given back may have to be stored first, and a service that does not look around
+    /// is taken for gone.
+    pub(crate) async fn watch_leases(&self, ended: watch::Receiver<bool>) {
+        tokio::join!(
+            self.watch_workers(ended.clone()),
+            self.watch_services(ended)
+        );
+    }
+
+    async fn watch_workers(&self, mut ended: watch::Receiver<bool>) {
+        let pace = (self.limits.lease / LOOKS).max(Duration::from_millis(50));
         loop {
             self.give_back_silent().await;
-            if self.is_shared() {
-                // A fault is in the log; the next look may find more.
-                let _ = self.look_around(&mut neighbours).await;
-            }
             tokio::select! {
                 () = tokio::time::sleep(pace) => {}
+                _ = ended.changed() => return,
+            }
+        }
+    }
+
+    async fn watch_services(&self, mut ended: watch::Receiver<bool>) {
+        if !self.is_shared() {
+            return;
+        }
+        let mut neighbours = Neighbours::new(self.limits.lease);
+        loop {
+            // A fault is in the log; the next look may find more.
+            let _ = self.look_around(&mut neighbours).await;
+            tokio::select! {
+                () = tokio::time::sleep(PACE) => {}
                 _ = ended.changed() => return,
             }
         }

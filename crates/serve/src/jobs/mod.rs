@@ -19,6 +19,11 @@
 //! queue, and looks around every second: for jobs that others were told of, and for services that
 //! are gone, whose jobs it takes up ([`around`]).
 //!
+//! **Storage.** Where artefacts are stored elsewhere ([`crate::artefacts`]), what a job reads is
+//! fetched before it begins, and its run is stored before its end is written: by the service that
+//! holds the job, and by no other. A job waits for a storage that does not answer, in both places, and
+//! keeps its turn meanwhile.
+//!
 //! For a run to be the same on every machine, nothing in its files may say where it was done. So
 //! the process is started in its run directory, and its specification names files by their paths
 //! from there (`../../data/ID/data.csv`). The data directory of the service and the folder of a job
@@ -45,8 +50,10 @@ mod state_of_run;
 pub mod wire;
 mod worker;
 
+use crate::artefacts::Artefacts;
+
 /// Permission for the service itself, at work on the jobs of all projects. Only this module can
-/// make it, and whoever has just locked the data directory.
+/// make it, and whoever has just locked the data directory, or keeps the artefacts of all.
 #[derive(Debug, Clone, Copy)]
 pub struct Itself(());
 
@@ -63,6 +70,11 @@ impl Itself {
 
     /// Gives the permission to the service as it starts, once it has locked its data directory.
     pub(crate) fn at_the_start(_: &std::fs::File) -> Itself {
+        Itself(())
+    }
+
+    /// Gives the permission to the service as it looks after its artefacts in their storage.
+    pub(crate) fn at_upkeep(_: &Artefacts) -> Itself {
         Itself(())
     }
 }

@@ -24,6 +24,9 @@ const MESSAGE: usize = 2000;
 /// The greatest number of bytes of an answer.
 const ANSWER: u64 = 32 << 20;
 
+/// The beginning of the names of the environment variables about the storage of artefacts.
+const STORAGE: &[u8] = b"AWS_";
+
 /// The bounds of a process, and where it is started.
 #[derive(Debug, Clone)]
 pub struct Bounds<'a> {
@@ -76,6 +79,12 @@ impl Process {
         answer: Stdio,
     ) -> io::Result<Process> {
         let mut command = Command::from(program.command());
+        // The storage of artefacts is no matter of jobs, nor are its keys.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(STORAGE) {
+                command.env_remove(name);
+            }
+        }
         command
             .args(arguments)
             .args(["--progress=json", "--until-stdin-ends"])

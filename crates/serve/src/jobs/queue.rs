@@ -51,7 +51,8 @@ pub struct Queue {
     pub(super) turning: tokio::sync::Mutex<()>,
 }
 
-/// A job is being taken: the database may say that this service holds it before it does.
+/// A job is being taken or given back: the database may say that this service holds it before it does,
+/// or when it no longer does.
 pub(super) struct Taking<'q>(&'q AtomicUsize);
 
 impl Drop for Taking<'_> {
@@ -65,13 +66,13 @@ impl Queue {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that a job is being taken, until the result is dropped.
+    /// Records that a job is being taken or given back, until the result is dropped.
     pub(super) fn taking(&self) -> Taking<'_> {
         self.taking.fetch_add(1, Ordering::SeqCst);
         Taking(&self.taking)
     }
 
-    /// Whether a job is being taken.
+    /// Whether a job is being taken or given back.
     pub(super) fn is_taking(&self) -> bool {
         self.taking.load(Ordering::SeqCst) > 0
     }

@@ -8,10 +8,10 @@ use super::Itself;
 use super::handed::{Announced, AtWorker, lost};
 use super::queue::Held;
 use super::state_of_run::{StateOfRun, state_of_run};
-use super::wire::{Asks, Ended, Ending, Heard, Leased, Report, WorkFile};
+use super::wire::{Asks, Ended, Ending, Heard, Leased, Report};
 use crate::identifier::Id;
 use crate::problem::{Problem, ProblemKind};
-use crate::service::Service;
+use crate::service::{Service, unhindered};
 use crate::store::{Job, Work};
 
 /// The permission of the service itself, which works here.
@@ -100,17 +100,24 @@ impl Service {
         lease: u64,
         path: &str,
     ) -> Result<PathBuf, Problem> {
-        let (_, worker) = self.held_by(work, id, lease).await?;
+        let (held, worker) = self.held_by(work, id, lease).await?;
+        if worker.reads.iter().any(|file| file.path == path) {
+            let file = self.places.root().join(path);
+            let looked_at = file.clone();
+            let is_here = self.blocking(move || Ok(looked_at.is_file())).await?;
+            // The cache may have been emptied since the job was taken.
+            if !is_here {
+                let scope = held.job.scope(ITSELF);
+                self.read_at_hand(&scope, &held.job.specification).await?;
+            }
+            return Ok(file);
+        }
         let run = self.places.run(id);
         let arrived = worker.arrived.lock().await;
         let mut of_run = arrived.kept.keys().map(|name| run.join(name));
-        let is_read = |file: &WorkFile| file.path == path;
-        match worker.reads.iter().any(is_read) {
-            true => Ok(self.places.root().join(path)),
-            false => of_run
-                .find(|file| self.places.name_of(file) == path)
-                .ok_or_else(|| Problem::missing("file that this job reads")),
-        }
+        of_run
+            .find(|file| self.places.name_of(file) == path)
+            .ok_or_else(|| Problem::missing("file that this job reads"))
     }
 
     /// Receives a file of the run of a job that the worker holds.
@@ -168,9 +175,7 @@ impl Service {
         let (job, run) = (&held.job, self.places.run(&held.job.id));
         if let Some(files) = report.files {
             // A service that was taken for gone must not write into the directory of another's job.
-            let row = job.clone();
-            let is_held = self.store(move |store| store.confirm(ITSELF, &row));
-            if !is_held.await? {
+            if !self.is_confirmed(job).await? {
                 arrived.is_over = true;
                 self.queue.forget(job);
                 return Err(elsewhere());
@@ -221,14 +226,4 @@ fn elsewhere() -> Problem {
 fn bounded(text: &str) -> String {
     let shown = text.chars().filter(|c| !c.is_control());
     shown.take(MESSAGE).collect()
-}
-
-/// Does `work` to its end, whether somebody waits for it or not, and returns its result.
-async fn unhindered<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
-    match tokio::spawn(work).await {
-        Ok(result) => result,
-        Err(error) => Err(Problem::internal(&error)),
-    }
 }

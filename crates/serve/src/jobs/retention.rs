@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 use super::Itself;
 use crate::log;
-use crate::operations::jobs::remove_files;
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::store::Contents;
 
 /// The permission of the service itself, which works here.
 const ITSELF: Itself = Itself::at_work();
@@ -40,7 +40,7 @@ impl Service {
             let (id, kind) = (job.id.clone(), job.kind);
             let is_gone = self.store(move |store| store.expire_job(ITSELF, &job));
             if is_gone.await? {
-                remove_files(self, &id).await?;
+                self.discard(Contents::of_job(&id)).await?;
                 log::job(&id, kind, "deleted: it was kept for as long as jobs are");
             }
         }

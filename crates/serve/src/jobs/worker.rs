@@ -16,8 +16,19 @@ use crate::store::Job;
 /// How long the queue waits after a fault of the database.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 
+/// How long a job waits before it tries again whether the storage of artefacts answers.
+const AWAY: Duration = Duration::from_secs(5);
+
 /// How often the service tries to write the end of a job.
 const TRIES: usize = 3;
+
+/// How long to wait before another try, after a problem of this kind.
+fn pause(kind: ProblemKind) -> Duration {
+    match kind {
+        ProblemKind::StorageAway => AWAY,
+        _ => AFTER_FAULT,
+    }
+}
 
 impl Service {
     /// Runs the jobs of the queue until `ends`, which also pauses the jobs that run here.
@@ -31,8 +42,8 @@ impl Service {
             };
             match taken {
                 Ok(Some((job, calls))) => {
-                    let service = self.clone();
-                    running.spawn(async move { service.work_on(job, calls).await });
+                    let (service, ends) = (self.clone(), ends.clone());
+                    running.spawn(async move { service.work_on(job, calls, ends).await });
                     continue;
                 }
                 Ok(None) => {}
@@ -51,10 +62,15 @@ impl Service {
         while running.join_next().await.is_some() {}
     }
 
-    /// Runs a job until it ends, and writes how it ended.
-    async fn work_on(&self, job: Job, calls: watch::Receiver<Call>) {
-        let told = calls.clone();
-        let ended = match self.toml_of(&job).await {
+    /// Runs a job until it ends, and writes how it ended. Waits for a database or a storage of
+    /// artefacts that is away, before and after the run.
+    async fn work_on(
+        &self,
+        job: Job,
+        mut calls: watch::Receiver<Call>,
+        mut ends: watch::Receiver<bool>,
+    ) {
+        let ended = match self.prepared(&job, &mut calls).await {
             Ok(specification) => {
                 let attempt = Attempt {
                     program: &self.program,
@@ -72,20 +88,61 @@ impl Service {
                 };
                 attempt.run(calls, show).await
             }
-            Err(problem) => Ended::saying(Ending::Failed, problem.detail),
+            Err(ended) => ended,
         };
-        let mut tries = 0;
-        while tries < TRIES {
-            let is_ending = *told.borrow() == Call::Pause;
-            match self.finish(&job, &ended).await {
-                Ok(_) => return,
+        let mut faults = 0;
+        // The fault is in the log. A job whose end cannot be written is taken up at the next start,
+        // or by another service.
+        while let Err(problem) = self.finish(&job, &ended).await {
+            let is_ending = *ends.borrow();
+            match problem.kind {
+                // Each request to it was sent several times.
+                ProblemKind::StorageAway if is_ending => return,
                 // It comes back, unless the service ends before.
-                Err(problem) if problem.kind == ProblemKind::DatabaseAway && !is_ending => {}
-                Err(_) => tries += 1,
+                kind if kind.is_away() && !is_ending => {}
+                _ => {
+                    faults += 1;
+                    if faults == TRIES {
+                        return;
+                    }
+                }
             }
-            // The fault is in the log. A job whose end cannot be written is taken up at the next
-            // start.
-            tokio::time::sleep(AFTER_FAULT).await;
+            tokio::select! {
+                () = tokio::time::sleep(pause(problem.kind)) => {}
+                _ = ends.changed() => {}
+            }
+        }
+    }
+
+    /// Has everything here that `job` needs, and returns its specification as the process runs it.
+    /// Fails with the end of the job.
+    async fn prepared(
+        &self,
+        job: &Job,
+        calls: &mut watch::Receiver<Call>,
+    ) -> Result<String, Ended> {
+        loop {
+            let scope = job.scope(super::Itself::at_work());
+            let specification = async {
+                self.read_at_hand(&scope, &job.specification).await?;
+                self.under_way(job).await?;
+                self.toml_of(job).await
+            };
+            let kind = match specification.await {
+                Ok(specification) => return Ok(specification),
+                Err(problem) if problem.kind.is_away() => problem.kind,
+                Err(problem) => return Err(Ended::saying(Ending::Failed, problem.detail)),
+            };
+            let call = *calls.borrow_and_update();
+            match call {
+                Call::GoOn => {}
+                Call::Stop => return Err(Ending::Stopped.into()),
+                Call::Pause => return Err(Ending::Paused.into()),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause(kind)) => {}
+                _ = calls.changed() => {}
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Operations on data sets: upload, schema, list, delete.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::{fs, io};
 
 use super::form::{Form, ReceivedFile};
@@ -12,12 +13,11 @@ use super::texts::column_name;
 use crate::identifier::Id;
 use crate::inspection::{Drafted, Inspection};
 use crate::moment::Moment;
-use crate::places::gone;
+use crate::places::{Folder, gone};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{Change, DataKind, DataSet, FileForm, Layout, Record, Scope, Sketch};
+use crate::store::{Change, Contents, DataKind, DataSet, FileForm, Layout, Record, Scope, Sketch};
 use probity_data::schema::Schema;
-use probity_run::run_directory::write_atomically;
 
 /// The user's description of a file of data that is uploaded.
 #[derive(Debug, Clone)]
@@ -156,6 +156,10 @@ pub async fn upload_data(
         sketch,
         has_schema: false,
     };
+    if let Err(problem) = service.publish(&Folder::Data(data.id.clone())).await {
+        service.discard(data.contents()).await?;
+        return Err(problem);
+    }
     let (adding, added) = (change.clone(), data.clone());
     service
         .store(move |store| store.add_data_set(&adding, &added))
@@ -189,6 +193,7 @@ pub async fn draft_schema(
     request: DraftRequest,
 ) -> Result<TableSchema, Problem> {
     let data = table(service, change, id).await?;
+    service.at_hand(&Folder::Data(id.clone()), None).await?;
     let Drafted { schema, left_out } = inspect(
         service,
         change.party(),
@@ -201,11 +206,8 @@ pub async fn draft_schema(
     )
     .await?;
     check_names(&schema)?;
-    let (file, reasons) = (service.places.left_out(id), serde_json::to_vec(&left_out)?);
-    service
-        .blocking(move || Ok(write_atomically(&file, &reasons)?))
-        .await?;
-    keep(service, change, id, schema).await
+    let reasons = (service.places.left_out(id), serde_json::to_vec(&left_out)?);
+    keep(service, change, id, schema, vec![reasons]).await
 }
 
 /// Returns the columns of a table that its schema leaves out, each with the reason.
@@ -215,6 +217,9 @@ pub async fn left_out(
     schema: &TableSchema,
 ) -> Result<Vec<(String, String)>, Problem> {
     let file = service.places.left_out(&data.id);
+    service
+        .at_hand(&Folder::Data(data.id.clone()), None)
+        .await?;
     let reasons: BTreeMap<String, String> = service
         .blocking(move || match fs::read(file) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
@@ -243,17 +248,17 @@ pub async fn left_out(
         .collect())
 }
 
+/// Keeps the schema of the data set `id`, with files that come with it.
 async fn keep(
     service: &Service,
     change: &Change,
     id: &Id,
     schema: Schema,
+    mut files: Vec<(PathBuf, Vec<u8>)>,
 ) -> Result<TableSchema, Problem> {
-    let file = service.places.schema(id);
-    let (text, seen) = (to_toml(&schema)?, TableSchema::from_schema(&schema)?);
-    service
-        .blocking(move || Ok(write_atomically(&file, text.as_bytes())?))
-        .await?;
+    let seen = TableSchema::from_schema(&schema)?;
+    files.push((service.places.schema(id), to_toml(&schema)?.into_bytes()));
+    service.keep(&Folder::Data(id.clone()), files).await?;
     let (change, id) = (change.clone(), id.clone());
     service
         .store(move |store| store.note_schema(&change, &id))
@@ -284,6 +289,7 @@ pub async fn schema(service: &Service, scope: &Scope, id: &Id) -> Result<TableSc
             "The table has no schema yet; draft one.",
         ));
     }
+    service.at_hand(&Folder::Data(id.clone()), None).await?;
     let file = service.places.schema(id);
     let schema = service
         .blocking(move || {
@@ -305,6 +311,7 @@ pub async fn replace_schema(
     let data = table(service, change, id).await?;
     let checked = schema.check()?;
     check_names(&checked)?;
+    service.at_hand(&Folder::Data(id.clone()), None).await?;
     let (text, places) = (to_toml(&checked)?, service.places.clone());
     let candidate = service
         .blocking(move || {
@@ -318,7 +325,7 @@ pub async fn replace_schema(
         schema: candidate.to_path_buf(),
     };
     let () = inspect(service, change.party(), check).await?;
-    keep(service, change, id, checked).await
+    keep(service, change, id, checked, Vec::new()).await
 }
 
 /// Deletes a data set that no unfinished job reads.
@@ -329,5 +336,9 @@ pub async fn delete_data(service: &Service, change: &Change, id: &Id) -> Result<
         .store(move |store| store.remove_data_set(&changed, &row))
         .await?;
     removed(removal, DataSet::NAME)?;
-    remove_folder(service, id).await
+    let contents = Contents {
+        data: vec![id.clone()],
+        ..Contents::default()
+    };
+    service.discard(contents).await
 }

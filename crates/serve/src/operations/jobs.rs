@@ -184,16 +184,7 @@ pub async fn delete_job(service: &Service, change: &Change, id: &Id) -> Result<(
         .store(move |store| store.remove_job(&changed, &row))
         .await?;
     removed(removal, Job::NAME)?;
-    remove_files(service, id).await
-}
-
-/// Removes the files of a job that was deleted from the database.
-pub async fn remove_files(service: &Service, id: &Id) -> Result<(), Problem> {
-    let contents = Contents::of_job(id);
-    let places = service.places.clone();
-    service
-        .blocking(move || Ok(places.remove(&contents)?))
-        .await
+    service.discard(Contents::of_job(id)).await
 }
 
 /// Removes the reports on a run, which is about to change.

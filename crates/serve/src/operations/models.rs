@@ -10,7 +10,7 @@ use crate::inspection::Inspection;
 use crate::jobs::Itself;
 use crate::jobs::specification::JobKind;
 use crate::moment::Moment;
-use crate::places::gone;
+use crate::places::{Folder, gone};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Change, Job, Model, ModelDescription, ModelOrigin, Record, Scope};
@@ -49,6 +49,11 @@ pub async fn upload_model(
         description,
         data: None,
     };
+    let folder = Folder::Model(model.id.clone());
+    if let Err(problem) = service.publish(&folder).await {
+        service.discard(model.contents()).await?;
+        return Err(problem);
+    }
     let (adding, added) = (change.clone(), model.clone());
     service
         .store(move |store| store.add_model(&adding, &added))
@@ -111,5 +116,5 @@ pub async fn delete_model(service: &Service, change: &Change, id: &Id) -> Result
         .store(move |store| store.remove_model(&changed, &row))
         .await?;
     removed(removal, Model::NAME)?;
-    remove_directory(service, id).await
+    service.discard(model.contents()).await
 }

@@ -192,10 +192,7 @@ pub async fn delete_project(
         .await?;
     let contents = changed(removed.0)?;
     service.saw_end_of(removed.1.into_iter().map(|token| token.id));
-    let places = service.places.clone();
-    service
-        .blocking(move || Ok(places.remove(&contents)?))
-        .await
+    service.discard(contents).await
 }
 
 /// Returns the permission of `caller` to manage the project `id`.

@@ -297,11 +297,12 @@ pub async fn summary(service: &Service, scope: &Scope, id: &Id) -> Result<Value,
     }
 }
 
-/// The summary of `job`, if it is at an end and has one.
+/// The summary of `job`, if it is at an end and has one. Its run is at hand then.
 async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Problem> {
     if !job.state.is_final() {
         return Ok(None);
     }
+    service.run_at_hand(job).await?;
     let file = service.places.run(&job.id).join(SUMMARY);
     service
         .blocking(move || {

@@ -60,7 +60,8 @@ impl Store {
         })
     }
 
-    fn count(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    /// Says that this service runs. Whoever takes a job says so: the others hear of every holder.
+    pub(super) fn count(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         transaction.execute(
             "INSERT INTO instances (id, beats) VALUES (?, 1)
              ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1",
@@ -132,6 +133,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let [running, stopping] = HELD.map(InJson);
         self.write(|transaction| {
+            self.count(transaction)?;
             let taken = transaction.execute(
                 "UPDATE jobs SET instance = ?1
                  WHERE id = ?2 AND turn = ?3 AND state IN (?4, ?5)
@@ -230,7 +232,9 @@ mod tests {
         let itself = Itself::in_tests();
         let [one, two] = [(); 2].map(|()| Store::connect(&server.options()).unwrap());
         assert_eq!(one.service().unwrap(), two.service().unwrap());
-        [&one, &two].map(|store| store.begin(itself).unwrap());
+        for store in [&one, &two] {
+            store.begin(itself).unwrap();
+        }
         let id = with_a_job(&one);
         let job = two.claim_job(itself, None).unwrap().unwrap();
         assert_eq!(job.id, id);
@@ -281,7 +285,11 @@ mod tests {
         );
         let stranger = Id::random().unwrap();
         assert!(!two.take_up(itself, &job, Some(&stranger)).unwrap());
+        // It was taken for gone meanwhile, and is heard of again.
+        let seen = one.look_around(itself, &[]).unwrap().others;
+        assert!(one.bury(itself, &seen[0].0, seen[0].1).unwrap());
         assert!(two.take_up(itself, &job, Some(&worker)).unwrap());
+        assert_eq!(one.look_around(itself, &[]).unwrap().others.len(), 1);
         assert!(!done(&one, &job));
         assert!(done(&two, &job));
         assert!(!done(&two, &job));

@@ -50,6 +50,7 @@ impl Store {
                  worker = ?, instance = ?, progress = NULL WHERE id = ? RETURNING {}",
                 Job::COLUMNS
             );
+            self.count(transaction)?;
             let (state, now) = (InJson(JobState::Running), Moment::now());
             let values = params![state, now, turn, worker, self.instance, waiting[next].id];
             transaction.row(&statement, values, Job::from_row)

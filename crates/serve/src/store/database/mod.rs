@@ -37,7 +37,7 @@ pub(crate) enum Database {
     /// The file in the data directory.
     Sqlite(Sqlite),
     /// A database of a server.
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 impl Database {
@@ -48,7 +48,8 @@ impl Database {
 
     /// Connects to a database of a server, and makes the tables where there are none.
     pub fn connect(options: &DatabaseOptions) -> Result<Database, StoreError> {
-        Postgres::connect(options).map(Database::Postgres)
+        let postgres = Postgres::connect(options)?;
+        Ok(Database::Postgres(Box::new(postgres)))
     }
 
     /// Whether several services may use the database.
