@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use probity::data::builtin;
 use probity::data::synthetic::synthetic_census;
-use probity_testing::{Gate, Postgresql};
+use probity_testing::{Authority, Gate, Postgresql};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -136,6 +136,14 @@ impl Home {
     pub fn database_address(&self) -> (String, &'static str) {
         let database = self.server();
         (database.url(), database.password())
+    }
+
+    /// Lets the server of the database speak TLS, beside its socket, and returns its address by
+    /// `name`.
+    pub fn encrypted_address(&self, name: &str, authority: &Authority) -> String {
+        let mut database = self.server();
+        database.encrypt(authority);
+        database.url_at(name)
     }
 
     /// Adds the options that say where the service keeps what it has.

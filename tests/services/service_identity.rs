@@ -2,9 +2,7 @@
 
 #![cfg(feature = "serve")]
 
-use std::process::Command;
-
-use probity_testing::{Needed, skip};
+use probity_testing::Authority;
 use serde_json::{Value, json};
 
 use crate::identity::fake::Fake;
@@ -163,47 +161,17 @@ fn people_with_several_accesses_choose_one() {
 
 #[test]
 fn the_provider_of_a_company_has_a_certificate_of_its_own() {
-    let folder = Workspace::new();
-    let [ca_key, ca, key, request, certificate, names] = [
-        "ca.key", "ca.pem", "leaf.key", "leaf.csr", "leaf.pem", "names",
-    ]
-    .map(|n| folder.path(n));
-    folder.write("names", "subjectAltName=DNS:localhost\n");
-    let file = |path: &std::path::Path| path.display().to_string();
-    let openssl = |line: &str| Command::new("openssl").args(line.split(' ')).output();
-    let new = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj";
-    let lines = [
-        format!(
-            "req -x509 {new} /CN=Ours -keyout {} -out {} -days 2",
-            file(&ca_key),
-            file(&ca)
-        ),
-        format!(
-            "req {new} /CN=localhost -keyout {} -out {}",
-            file(&key),
-            file(&request)
-        ),
-        format!(
-            "x509 -req -in {} -CA {} -CAkey {} -CAcreateserial -days 2 -extfile {} -out {}",
-            file(&request),
-            file(&ca),
-            file(&ca_key),
-            file(&names),
-            file(&certificate)
-        ),
-    ];
-    for line in &lines {
-        match openssl(line) {
-            Ok(output) => assert!(output.status.success(), "{line}: {output:?}"),
-            Err(error) => return skip(Needed::Programs, &format!("openssl: {error}")),
-        }
-    }
+    let Some(authority) = Authority::make_or_skip() else {
+        return;
+    };
+    let (key, certificate) = (authority.key(), authority.certificate());
+    let ca = authority.certificates().display().to_string();
     let Some(mut provider) = Provider::start_or_skip(Some((&key, &certificate))) else {
         return;
     };
     let home = Home::new();
     give(&home, "ada@example.org", "main", "viewer");
-    let server = serve(&home, &provider.issuer, &["--oidc-ca", &file(&ca)]);
+    let server = serve(&home, &provider.issuer, &["--oidc-ca", &ca]);
     provider.knows(&server);
     // Nobody here speaks TLS but the service: it is enough that it sends the browser there.
     let page = Surfer::new().get(&server.page("/login/provider"));

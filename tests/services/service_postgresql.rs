@@ -9,6 +9,7 @@ use crate::pages::Visitor;
 use crate::service::{Home, Server, text, wait_until};
 use crate::service_workers::{OFTEN, audit, expect_same, token_id, training, view};
 use crate::workers::Worker;
+use probity_testing::Authority;
 use serde_json::{Value, json};
 
 /// A time that a service may be silent which does not pass in a test.
@@ -231,9 +232,9 @@ fn addresses_that_cannot_be_used() {
             "PROBITY_DATABASE_PASSWORD",
         ),
         (
-            "postgres://a@localhost/c?sslmode=require",
+            "postgres://a@localhost/c?sslmode=verify-ca",
             None,
-            "not encrypted",
+            "sslmode is require or disable",
         ),
         ("postgres://a@127.0.0.1:1/c", None, "cannot be reached"),
     ] {
@@ -256,4 +257,42 @@ fn addresses_that_cannot_be_used() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
+}
+
+/// What leaves the machine is encrypted, and goes only to a server that proves its name.
+#[test]
+fn connections_over_a_network_are_encrypted() {
+    let Some(authority) = Authority::make_or_skip() else {
+        return;
+    };
+    let Some(home) = Home::on_postgresql() else {
+        return;
+    };
+    let address = home.encrypted_address("localhost", &authority);
+    let (_, password) = home.database_address();
+    let ask = |address: &str, ca: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
+        command.args(["serve", "tokens", "--database", address]);
+        if ca {
+            command.arg("--database-ca").arg(authority.certificates());
+        }
+        let output = command.env("PROBITY_DATABASE_PASSWORD", password).output();
+        let output = output.expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+    let (is_right, said) = ask(&address, true);
+    assert!(is_right, "{said}");
+    let refused = |address: &str, ca: bool, needle: &str| {
+        let (is_right, said) = ask(address, ca);
+        assert!(!is_right && said.contains(needle), "{said}");
+    };
+    // The server takes no connection that is not encrypted.
+    refused(&address, false, "no encryption");
+    let required = format!("{address}?sslmode=require");
+    refused(&required, false, "certificate");
+    let elsewhere = address.replace("localhost", "127.0.0.1");
+    refused(&elsewhere, true, "certificate");
+    // The socket does not speak TLS.
+    refused(&home.database_address().0, true, "no use");
 }

@@ -37,6 +37,7 @@ mod log;
 pub mod moment;
 mod operations;
 mod outside;
+mod ownership;
 mod pages;
 mod places;
 mod problem;

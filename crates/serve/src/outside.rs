@@ -6,14 +6,18 @@
 //! allows it, none of them may be a private one. Redirects are not followed, proxies of the
 //! environment are not used, and of an answer only the status is read. The provider is named by the
 //! operator, who may well have it in their own network; its answers are bounded in time and size. So
-//! is the storage of artefacts, which has a client of its own (`artefacts`).
+//! is the storage of artefacts, which has a client of its own (`artefacts`), and so is the server of the
+//! database.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::{Request, Response, Uri};
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
 use ureq::config::Config;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -144,6 +148,27 @@ pub fn roots(file: Option<&Path>) -> Result<RootCerts, String> {
         true => Err(wrong("there is none as PEM".to_owned())),
         false => Ok(RootCerts::new_with_certs(&certificates)),
     }
+}
+
+/// The settings of connections over TLS other than those of HTTP: the other machine has to have a
+/// certificate that one of `roots` stands behind.
+/// Fails with what is wrong with the certificates.
+pub fn tls(roots: &RootCerts) -> Result<ClientConfig, String> {
+    let mut store = RootCertStore::empty();
+    match roots {
+        RootCerts::Specific(certificates) => {
+            for certificate in certificates.iter() {
+                let added = store.add(CertificateDer::from(certificate.der().to_vec()));
+                added.map_err(|error| format!("cannot use a certificate: {error}"))?;
+            }
+        }
+        _ => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let versions = versions.map_err(|error| error.to_string())?;
+    Ok(versions.with_root_certificates(store).with_no_client_auth())
 }
 
 /// Makes an HTTP client for requests of at most `time`: without redirects, proxies and connections

@@ -22,6 +22,7 @@ use super::jobs::board::Board;
 use super::jobs::queue::Queue;
 use super::limits::Limits;
 use super::log;
+use super::ownership::own;
 use super::places::Places;
 use super::problem::{Problem, ProblemKind};
 use super::provider::{Provider, ProviderError, ProviderOptions};
@@ -59,6 +60,24 @@ pub enum ServiceError {
     /// Another service uses the data directory.
     #[error("another probity serve uses {}; take another data directory", directory.display())]
     InUse {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The data directory holds the files of another service.
+    #[error(
+        "{} holds the files of another service; take another data directory, or the database that belongs to it",
+        directory.display()
+    )]
+    Foreign {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The services of the database keep their files elsewhere.
+    #[error(
+        "the services of this database keep their files in another data directory than {}; take that one, which all of them share, or a bucket (--artefacts)",
+        directory.display()
+    )]
+    Elsewhere {
         /// The directory.
         directory: PathBuf,
     },
@@ -241,16 +260,21 @@ impl Service {
         };
         let id = database.service()?;
         let itself = Itself::at_the_start(&lock);
+        let is_cache = artefacts.is_some();
         if is_alone {
+            own(&places, &database, itself, is_cache)?;
             let mut kept = database.all::<DataSet>(itself)?;
             kept.extend(database.all::<Model>(itself)?);
             kept.extend(database.all::<Job>(itself)?);
             places.sweep(&kept).map_err(failed)?;
         }
         // With artefacts elsewhere it is a cache, which each service has for itself.
-        let shares = database.is_shared() && artefacts.is_none();
+        let shares = database.is_shared() && !is_cache;
         if shares && !share(&lock, is_alone) {
             return Err(in_use());
+        }
+        if !is_alone {
+            own(&places, &database, itself, is_cache)?;
         }
         database.begin(itself)?;
         Ok(Service(Arc::new(Shared {

@@ -8,6 +8,7 @@
 //!
 //! A test that stops, kills or races work in its middle holds it there with a [`Gate`].
 
+mod authority;
 mod devices;
 mod gate;
 mod postgresql;
@@ -16,6 +17,7 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use authority::Authority;
 pub use devices::devices;
 pub use gate::Gate;
 pub use postgresql::Postgresql;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::{Needed, skip};
+use crate::{Authority, Needed, skip};
 
 /// How long a test waits for a server to begin or to end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -20,10 +21,22 @@ const USER: &str = "probity";
 /// The password of that user.
 const PASSWORD: &str = "a secret: 100 %";
 
+/// The port that names the socket of a server which listens nowhere else.
+const PORT: u16 = 5432;
+
+/// How often another port is tried, where somebody else took the one that was free.
+const PORTS: usize = 20;
+
+/// Who may connect to a server that speaks TLS, and how.
+const ACCESS: &str = "local all all scram-sha-256\nhostssl all all localhost scram-sha-256\n";
+
 /// A server of PostgreSQL on a Unix socket in a folder of its own; ends when dropped.
 pub struct Postgresql {
     folder: TempDir,
     programs: PathBuf,
+    /// Where it speaks TLS, if it does, and the name of its socket.
+    port: u16,
+    speaks_tls: bool,
     is_by_nobody: bool,
     server: Option<Child>,
 }
@@ -41,9 +54,11 @@ impl Postgresql {
         };
         let folder = TempDir::new().expect("a folder");
         let mut server = Postgresql {
-            is_by_nobody: nobody::gets(folder.path()).expect("its own folder"),
+            is_by_nobody: nobody::gets(folder.path(), 0o711).expect("its own folder"),
             folder,
             programs,
+            port: PORT,
+            speaks_tls: false,
             server: None,
         };
         let password = server.folder.path().join("password");
@@ -64,13 +79,15 @@ impl Postgresql {
         Some(server)
     }
 
-    /// The address of the database.
+    /// The address of the database, by the socket.
     pub fn url(&self) -> String {
         let folder = self.folder.path().display().to_string();
-        format!(
-            "postgres://{USER}@{}/postgres",
-            folder.replace('%', "%25").replace('/', "%2F")
-        )
+        self.url_at(&folder.replace('%', "%25").replace('/', "%2F"))
+    }
+
+    /// The address of the database under another name of this machine.
+    pub fn url_at(&self, name: &str) -> String {
+        format!("postgres://{USER}@{name}:{}/postgres", self.port)
     }
 
     /// The file with the password of its user.
@@ -88,14 +105,51 @@ impl Postgresql {
     /// # Panics
     /// When it does not begin.
     pub fn start(&mut self) {
+        let failed = self.begin();
+        assert!(failed.is_none(), "the server does not begin: {failed:?}");
+    }
+
+    /// Lets the server speak TLS from now on, beside its socket, and nothing else.
+    ///
+    /// # Panics
+    /// When it does not begin.
+    pub fn encrypt(&mut self, authority: &Authority) {
+        self.stop();
+        let data = self.data();
+        for (from, to) in [
+            (authority.key(), data.join("server.key")),
+            (authority.certificate(), data.join("server.crt")),
+        ] {
+            fs::copy(from, &to).expect("a copy");
+            nobody::gets(&to, 0o600).expect("its own file");
+        }
+        fs::write(data.join("pg_hba.conf"), ACCESS).expect("a file");
+        self.speaks_tls = true;
+        for _ in 0..PORTS {
+            let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+            self.port = free.expect("a port").port();
+            match self.begin() {
+                None => return,
+                Some(said) => assert!(said.contains("could not bind"), "{said}"),
+            }
+        }
+        panic!("others take every port");
+    }
+
+    /// Starts the server, and waits until it answers; returns why it ended, if it did.
+    fn begin(&mut self) -> Option<String> {
         let log = self.folder.path().join("log");
         let file = File::create(&log).expect("a file");
         // What it holds is of no value after a crash of the machine.
-        let settings = ["fsync=off", "full_page_writes=off"];
+        let mut settings = vec!["fsync=off", "full_page_writes=off"];
+        settings.extend(match self.speaks_tls {
+            true => ["ssl=on", "listen_addresses=127.0.0.1"].as_slice(),
+            false => ["listen_addresses="].as_slice(),
+        });
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data());
         command.arg("-k").arg(self.folder.path());
-        command.args(["-c", "listen_addresses="]);
+        command.args(["-p", &self.port.to_string()]);
         for setting in settings {
             command.args(["-c", setting]);
         }
@@ -108,12 +162,15 @@ impl Postgresql {
         let began = Instant::now();
         while !self.is_ready() {
             let server = self.server.as_mut().expect("it was started");
-            let ended = server.try_wait().expect("a process");
             let said = || fs::read_to_string(&log).unwrap_or_default();
-            assert!(ended.is_none(), "{ended:?}: {}", said());
+            if server.try_wait().expect("a process").is_some() {
+                self.server = None;
+                return Some(said());
+            }
             assert!(began.elapsed() < PATIENCE, "it does not begin: {}", said());
             thread::sleep(Duration::from_millis(20));
         }
+        None
     }
 
     /// Carries out `statements` in the schema of Probity, and returns what the last of them answers.
@@ -244,14 +301,15 @@ mod nobody {
     /// User and group `nobody`.
     const NOBODY: u32 = 65_534;
 
-    /// Gives `folder` to nobody, if it is root's; returns whether it is theirs now.
-    pub fn gets(folder: &Path) -> io::Result<bool> {
-        if metadata(folder)?.uid() != 0 {
-            return Ok(false);
+    /// Gives a file or a folder to nobody, with a mode, if it is root's; returns whether it is theirs
+    /// now.
+    pub fn gets(path: &Path, mode: u32) -> io::Result<bool> {
+        set_permissions(path, Permissions::from_mode(mode))?;
+        let is_roots = metadata(path)?.uid() == 0;
+        if is_roots {
+            chown(path, Some(NOBODY), Some(NOBODY))?;
         }
-        set_permissions(folder, Permissions::from_mode(0o711))?;
-        chown(folder, Some(NOBODY), Some(NOBODY))?;
-        Ok(true)
+        Ok(is_roots)
     }
 
     /// Lets nobody run `command`.
@@ -266,7 +324,7 @@ mod nobody {
     use std::path::Path;
     use std::process::Command;
 
-    pub fn gets(_: &Path) -> io::Result<bool> {
+    pub fn gets(_: &Path, _: u32) -> io::Result<bool> {
         Ok(false)
     }
 

@@ -15,13 +15,18 @@ pub(super) struct DataDirectory {
     #[arg(long, default_value = "probity-data", value_name = "DIR")]
     pub data_dir: PathBuf,
     /// Database of PostgreSQL, which several services may share, such as
-    /// postgres://probity@db.example.org/probity [default: one of SQLite in the data directory]
+    /// postgres://probity@db.example.org/probity; connections to other machines are encrypted unless
+    /// it ends in ?sslmode=disable [default: one of SQLite in the data directory]
     #[arg(long, value_name = "URL")]
     database: Option<String>,
     /// File with the password of that database, and nothing else [default: PROBITY_DATABASE_PASSWORD
     /// of the environment]
     #[arg(long, value_name = "FILE", requires = "database")]
     database_password: Option<PathBuf>,
+    /// File with the certificates, as PEM, that stand behind the database's [default: those that
+    /// browsers trust]
+    #[arg(long, value_name = "FILE", requires = "database")]
+    database_ca: Option<PathBuf>,
 }
 
 impl DataDirectory {
@@ -31,7 +36,8 @@ impl DataDirectory {
             return Ok(None);
         };
         let password = self.password()?;
-        let options = DatabaseOptions::new(url, password).context("--database")?;
+        let options = DatabaseOptions::new(url, password, self.database_ca.as_deref());
+        let options = options.context("--database")?;
         Ok(Some(options))
     }
 
@@ -69,9 +75,15 @@ impl DataDirectory {
         let Some(url) = &self.database else {
             return format!("--data-dir {}", self.data_dir.display());
         };
-        match &self.database_password {
-            Some(file) => format!("--database {url} --database-password {}", file.display()),
-            None => format!("--database {url}"),
+        let mut words = format!("--database {url}");
+        for (option, file) in [
+            ("--database-password", &self.database_password),
+            ("--database-ca", &self.database_ca),
+        ] {
+            if let Some(file) = file {
+                words = format!("{words} {option} {}", file.display());
+            }
         }
+        words
     }
 }

@@ -60,6 +60,19 @@ impl Store {
         })
     }
 
+    /// Records whether the files of the services of this database lie in a data directory; returns
+    /// whether that is new.
+    pub(crate) fn keep_in_folder(&self, _: Itself, has_folder: bool) -> Result<bool, StoreError> {
+        let now = Count(has_folder.into());
+        self.write(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE service SET has_folder = ?1 WHERE has_folder <> ?1",
+                params![now],
+            )?;
+            Ok(changed == 1)
+        })
+    }
+
     /// Says that this service runs. Whoever takes a job says so: the others hear of every holder.
     pub(super) fn count(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         transaction.execute(

@@ -24,7 +24,7 @@ mod queue;
 mod reserve;
 mod sessions;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tokens;
 
 use std::collections::HashSet;

@@ -1,5 +1,7 @@
 CREATE TABLE service (
-    id TEXT PRIMARY KEY
+    id TEXT PRIMARY KEY,
+    -- Whether the files of several services lie in a data directory, which they then share.
+    has_folder INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The services that run, and how often each has said so.

@@ -5,7 +5,7 @@ use probity_testing::Postgresql;
 use super::{DatabaseOptions, Store};
 
 /// A server of PostgreSQL of a test's own.
-pub(super) struct Server(Postgresql);
+pub(crate) struct Server(Postgresql);
 
 impl Server {
     /// A server, or `None` after saying why the test is skipped.
@@ -16,7 +16,7 @@ impl Server {
     /// The address of its database.
     pub fn options(&self) -> DatabaseOptions {
         let password = self.0.password().to_owned();
-        DatabaseOptions::new(&self.0.url(), Some(password)).unwrap()
+        DatabaseOptions::new(&self.0.url(), Some(password), None).unwrap()
     }
 
     /// Carries out a statement beside the store.

@@ -7,6 +7,7 @@
 //! [`Connection`], changes to a [`Transaction`]. Of transactions there is one at a time in a
 //! database, whichever service makes it: so what a transaction has read is true until it ends.
 
+mod address;
 mod dialect;
 mod postgres;
 mod sqlite;
@@ -16,7 +17,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::path::Path;
 
-pub use self::postgres::{DATABASE_PASSWORD, DatabaseOptions, DatabaseOptionsError};
+pub use self::address::{DATABASE_PASSWORD, DatabaseOptions, DatabaseOptionsError};
 use self::postgres::{Postgres, Session};
 pub(super) use self::postgres::{said, says_full, says_undone};
 pub use self::sqlite::DATABASE;

@@ -20,19 +20,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::postgres::config::SslMode;
+use ::postgres::Client;
 use ::postgres::error::SqlState;
 use ::postgres::types::{ToSql, Type};
-use ::postgres::{Client, Config, NoTls};
-use thiserror::Error;
 
 use super::super::{StoreError, TABLES, VERSION};
 use super::value::{Column, Kind, Value, wrong};
-use super::{Connection, Transaction, dialect};
+use super::{Connection, DatabaseOptions, Transaction, dialect};
 use crate::identifier::Id;
-
-/// The name of the environment variable that may hold the password of the database.
-pub const DATABASE_PASSWORD: &str = "PROBITY_DATABASE_PASSWORD";
 
 /// What every connection begins with: the schema of the tables, and limits of time.
 const SETTINGS: &str = "SET search_path TO probity; SET lock_timeout TO '10s';
@@ -43,77 +38,11 @@ const SETTINGS: &str = "SET search_path TO probity; SET lock_timeout TO '10s';
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
     SELECT pg_advisory_xact_lock(7163287445036462)";
 
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(5);
-
-/// How long what was sent may be without an answer of the network.
-const NETWORK: Duration = Duration::from_secs(15);
-
 /// How long after a failure no other connection is tried: what waited meanwhile fails as well.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// How often a transaction begins anew that the server has undone for the sake of another.
 const TRIES: usize = 5;
-
-/// The address of a database of PostgreSQL, and what it takes to use it.
-#[derive(Debug, Clone)]
-pub struct DatabaseOptions {
-    config: Config,
-}
-
-/// The reason why an address of a database cannot be used.
-#[derive(Debug, Error)]
-pub enum DatabaseOptionsError {
-    /// The text is no address of PostgreSQL.
-    #[error("the address of a database reads like postgres://probity@db.example.org/probity")]
-    NotAnAddress,
-    /// Something in the address is wrong.
-    #[error("the address of the database: {0}")]
-    Wrong(String),
-    /// The password is in the address.
-    #[error(
-        "a password in the address can be seen by others of this machine; put it into a file, or into {DATABASE_PASSWORD}"
-    )]
-    Password,
-    /// The address asks for TLS.
-    #[error(
-        "sslmode=require cannot be had: connections to the database are not encrypted; reach it over a private network, a tunnel or a Unix socket"
-    )]
-    Tls,
-}
-
-impl DatabaseOptions {
-    /// Reads the address `url`, such as `postgres://probity@db.example.org/probity`, for a user with
-    /// this password, if the server wants one.
-    ///
-    /// # Errors
-    /// When `url` is no such address, holds the password, or asks for TLS.
-    pub fn new(
-        url: &str,
-        password: Option<String>,
-    ) -> Result<DatabaseOptions, DatabaseOptionsError> {
-        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(DatabaseOptionsError::NotAnAddress);
-        }
-        let parsed: Result<Config, _> = url.parse();
-        let mut config = parsed.map_err(|error| DatabaseOptionsError::Wrong(said(&error)))?;
-        if config.get_password().is_some() {
-            return Err(DatabaseOptionsError::Password);
-        }
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(DatabaseOptionsError::Tls);
-        }
-        if let Some(password) = password {
-            config.password(password);
-        }
-        config
-            .application_name("probity")
-            .connect_timeout(CONNECT)
-            .tcp_user_timeout(NETWORK)
-            .keepalives_idle(NETWORK);
-        Ok(DatabaseOptions { config })
-    }
-}
 
 /// The words of an error: what the server says, without its details, which may be what users sent;
 /// else what happened, and what caused it.
@@ -132,7 +61,7 @@ pub(crate) fn said(error: &::postgres::Error) -> String {
 
 /// A database of a server.
 pub(crate) struct Postgres {
-    config: Config,
+    options: DatabaseOptions,
     held: Mutex<Held>,
 }
 
@@ -145,13 +74,13 @@ struct Held {
 
 impl Held {
     /// Makes a new connection, unless that has just failed.
-    fn connect(&mut self, config: &Config) -> Result<Session, StoreError> {
+    fn connect(&mut self, options: &DatabaseOptions) -> Result<Session, StoreError> {
         if let Some((at, why)) = &self.failed
             && at.elapsed() < AFTER_FAILURE
         {
             return Err(StoreError::Away(why.clone()));
         }
-        let client = config.connect(NoTls).and_then(|mut client| {
+        let client = options.client().and_then(|mut client| {
             client.batch_execute(SETTINGS)?;
             Ok(client)
         });
@@ -270,7 +199,7 @@ impl Postgres {
     /// Connects to the database, and makes its tables where there are none.
     pub fn connect(options: &DatabaseOptions) -> Result<Postgres, StoreError> {
         let postgres = Postgres {
-            config: options.config.clone(),
+            options: options.clone(),
             held: Mutex::default(),
         };
         postgres.write(make_tables)?;
@@ -294,7 +223,7 @@ impl Postgres {
                 return asked;
             }
         }
-        let mut session = held.connect(&self.config)?;
+        let mut session = held.connect(&self.options)?;
         let asked = work(&Connection::Postgres(RefCell::new(&mut session)));
         held.session = Some(session);
         asked
@@ -311,7 +240,7 @@ impl Postgres {
             tries += 1;
             let (mut session, is_new) = match held.session.take() {
                 Some(session) => (session, false),
-                None => (held.connect(&self.config)?, true),
+                None => (held.connect(&self.options)?, true),
             };
             match attempt(&mut session, &work) {
                 Ok(result) => {
@@ -438,26 +367,6 @@ mod tests {
 
     use super::*;
     use crate::store::tests::Server;
-
-    #[test]
-    fn addresses_with_secrets_or_tls_are_refused() {
-        let read = |url: &str| DatabaseOptions::new(url, Some("secret".to_owned()));
-        for url in [
-            "postgres://probity@db.example.org/probity",
-            "postgresql://probity@%2Fvar%2Frun%2Fpostgresql/probity",
-            "postgres://probity@[::1]:5433/probity?sslmode=disable",
-        ] {
-            let options = read(url).unwrap();
-            assert!(!format!("{options:?}").contains("secret"));
-        }
-        let refused = |url: &str| read(url).unwrap_err().to_string();
-        assert!(refused("/var/lib/probity").contains("reads like"));
-        assert!(refused("host=localhost").contains("reads like"));
-        assert!(refused("postgres://a:b@localhost/c").contains(DATABASE_PASSWORD));
-        assert!(refused("postgres://a@localhost/c?sslmode=require").contains("not encrypted"));
-        assert!(refused("postgres://a@localhost/c?sslmode=verify-full").contains("sslmode"));
-        assert!(refused("postgres://a@localhost/c?colour=red").contains("colour"));
-    }
 
     fn count_up(database: &Postgres, from: impl Fn(&Transaction<'_>) -> Result<i64, StoreError>) {
         let counted = database.write(|transaction| {
