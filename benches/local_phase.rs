@@ -33,7 +33,7 @@ use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
 use probity::fairness::calls::{Calls, CountedModel};
 use probity::fairness::check::{Wanted, check_until_flip};
-use probity::fairness::distinct::{DistinctSet, Mark};
+use probity::fairness::distinct::{DistinctInputs, InputKey, Mark};
 use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::estimate::discriminatory_share;
 use probity::fairness::modality::{Sample, TableWitness, Witness};
@@ -370,21 +370,23 @@ fn breakdown(under_test: &UnderTest) -> Result<(), Failure> {
     });
     time("keys of a row and of its individual", &|| {
         for row in rows.iter() {
-            black_box((domain.row_key(row), domain.individual_key(row)));
+            black_box(domain.key(row));
         }
     });
     let started = Instant::now();
-    let mut sets = (DistinctSet::default(), DistinctSet::default());
-    for item in 0..checks as u128 {
-        let key = item.wrapping_mul(0x9e37_79b9_7f4a_7c15) & ((1 << 60) - 1);
-        let marks = [Mark::LocalGenerated, Mark::LocalDiscriminatory];
-        sets.0.mark(key, &marks);
-        sets.1.mark(key, &marks);
+    let mut set = DistinctInputs::default();
+    for item in 0..checks as u64 {
+        let row = item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - InputKey::JOINED_BITS);
+        let key = InputKey::Joined {
+            row,
+            variant_bits: 1,
+        };
+        set.mark(key, &[Mark::LocalGenerated, Mark::LocalDiscriminatory]);
     }
-    black_box(&sets);
+    black_box(&set);
     println!(
         "  {:46} {:8.1} ns a check (one thread)",
-        "distinct sets: two marks in two sets",
+        "distinct inputs: two marks of an input",
         started.elapsed().as_secs_f64() * 1e9 / checks as f64
     );
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use crate::random_audit::{Case, cases, holds_what_it_reports, options, without_protected};
 use probity::fairness::adf::{Adf, AdfMemory};
-use probity::fairness::distinct::{DistinctSet, Mark};
+use probity::fairness::distinct::{Mark, MarkCounts};
 use probity::fairness::domain::Domain;
 use probity::fairness::strategy::{GlobalStep, LocalWalker, Strategy};
 use probity::nn::ModelError;
@@ -65,7 +65,7 @@ fn counts_are_a_plain_recount() {
                 .map(|row| without_protected(&case, row))
                 .collect()
         };
-        let recount = |set: &DistinctSet, global: &HashSet<Vec<i32>>, local: &HashSet<Vec<i32>>| {
+        let recount = |set: &MarkCounts, global: &HashSet<Vec<i32>>, local: &HashSet<Vec<i32>>| {
             assert_eq!(set.count(Mark::GlobalGenerated), global.len() as u64);
             assert_eq!(set.count(Mark::LocalGenerated), local.len() as u64);
             assert_eq!(set.len(), global.union(local).count() as u64);

@@ -485,7 +485,7 @@ fn a_walker_tries_no_text_twice_while_there_are_others() {
             case.go_on(&strategy, &options(), &mut state, &mut |_| {
                 ControlFlow::Continue(())
             });
-            let tried = state.rows().counts().count(Mark::LocalGenerated);
+            let tried = state.rows().count(Mark::LocalGenerated);
             assert_eq!(state.local().checks, tried, "{name:?}");
             trials += tried;
         }

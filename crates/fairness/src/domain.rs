@@ -12,6 +12,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use thiserror::Error;
 
+use super::distinct::InputKey;
 use crate::population::Plausibility;
 use probity_data::schema::Schema;
 use probity_nn::encoding::{InputLayout, Span};
@@ -74,6 +75,14 @@ pub trait Domain: Sync {
         false
     }
 
+    /// The keys of `row`: its own, and that of the part of it that is not protected.
+    fn key(&self, row: &[i32]) -> InputKey {
+        InputKey::Apart {
+            individual: self.individual_key(row),
+            row: self.row_key(row),
+        }
+    }
+
     /// A key of `row` below 2^[`KEY_BITS`]: equal rows have equal keys, and different rows
     /// different ones (up to a hash collision where [`Domain`] says so).
     fn row_key(&self, row: &[i32]) -> u128;
@@ -89,8 +98,7 @@ pub trait Domain: Sync {
 
 /// Inputs of a table, on the grid of their integer codes.
 ///
-/// Keys are exact (the mixed-radix index of the row) while the product of the domains is below
-/// 2^124; beyond that they are 124 bits of XXH3, whose chance of any collision among a billion
+/// Keys are exact (mixed-radix indices) while the product of the domains is below 2^124; beyond that they are 124 bits of XXH3, whose chance of any collision among a billion
 /// rows is below 10⁻¹⁹.
 ///
 /// Protected values are those that are known: whoever's value is marked as missing has one of them
@@ -166,12 +174,14 @@ impl TabularDomain {
             return Err(DomainError::TooManyVariants { variants });
         }
         let all: Vec<usize> = (0..spans.len()).collect();
-        let keys = match product(&all) {
-            Some(rows) if rows < 1 << 63 => Keys::Short {
-                row: place_values(&values, &all),
-                individual: place_values(&values, &free),
+        let variant_bits = u128::BITS - (variants - 1).leading_zeros();
+        let most = 1 << (InputKey::JOINED_BITS - variant_bits);
+        let keys = match (product(&free), product(&all)) {
+            (Some(individuals), _) if individuals <= most => Keys::Joined {
+                places: place_values(&values, &free),
+                variant_bits,
             },
-            Some(rows) if rows < 1 << KEY_BITS => Keys::Exact,
+            (_, Some(rows)) if rows < 1 << KEY_BITS => Keys::Exact,
             _ => Keys::Hashed,
         };
         Ok(TabularDomain {
@@ -278,7 +288,7 @@ impl TabularDomain {
             .collect()
     }
 
-    fn key(&self, row: &[i32], attributes: impl Iterator<Item = usize>) -> u128 {
+    fn key_of(&self, row: &[i32], attributes: impl Iterator<Item = usize>) -> u128 {
         if matches!(self.keys, Keys::Hashed) {
             let bytes: Vec<u8> = attributes.flat_map(|a| row[a].to_le_bytes()).collect();
             return xxhash_rust::xxh3::xxh3_128(&bytes) >> (128 - KEY_BITS);
@@ -288,23 +298,23 @@ impl TabularDomain {
         })
     }
 
-    /// The key of a row by the place values of its attributes.
-    fn short_key(&self, row: &[i32], places: &[u64]) -> u128 {
+    /// The number of the individual of a row by the place values of its attributes.
+    fn individual_number(&self, row: &[i32], places: &[u64]) -> u64 {
         let levels = row.iter().zip(&self.spans);
         let levels = levels.map(|(&code, span)| (i64::from(code) - i64::from(span.min)) as u64);
         let terms = levels
             .zip(places)
             .map(|(level, place)| level.wrapping_mul(*place));
-        u128::from(terms.fold(0, u64::wrapping_add))
+        terms.fold(0, u64::wrapping_add)
     }
 }
 
 /// The ways in which rows get their keys.
 #[derive(Debug, Clone)]
 enum Keys {
-    /// The mixed-radix index, in 64 bits, by the place value of each attribute; 0 for those that
-    /// take no part.
-    Short { row: Vec<u64>, individual: Vec<u64> },
+    /// The mixed-radix index of the individual, by the place value of each attribute, 0 for those that
+    /// are protected; behind it the number of the variant.
+    Joined { places: Vec<u64>, variant_bits: u32 },
     /// The mixed-radix index.
     Exact,
     /// A hash of the row.
@@ -353,18 +363,31 @@ impl Domain for TabularDomain {
         }
     }
 
-    fn row_key(&self, row: &[i32]) -> u128 {
+    fn key(&self, row: &[i32]) -> InputKey {
         match &self.keys {
-            Keys::Short { row: places, .. } => self.short_key(row, places),
-            _ => self.key(row, 0..self.spans.len()),
+            Keys::Joined {
+                places,
+                variant_bits,
+            } => {
+                let individual = self.individual_number(row, places);
+                InputKey::Joined {
+                    row: individual << variant_bits | self.own_variant(row) as u64,
+                    variant_bits: *variant_bits,
+                }
+            }
+            _ => InputKey::Apart {
+                individual: self.key_of(row, self.free.iter().copied()),
+                row: self.key_of(row, 0..self.spans.len()),
+            },
         }
     }
 
+    fn row_key(&self, row: &[i32]) -> u128 {
+        self.key(row).row()
+    }
+
     fn individual_key(&self, row: &[i32]) -> u128 {
-        match &self.keys {
-            Keys::Short { individual, .. } => self.short_key(row, individual),
-            _ => self.key(row, self.free.iter().copied()),
-        }
+        self.key(row).individual()
     }
 
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
@@ -505,14 +528,11 @@ outside = "level"
             domain.write_variant(&row, variant, &mut other);
             assert_eq!(domain.own_variant(&other), variant);
             assert_eq!(domain.individual_key(&other), domain.individual_key(&row));
-            let all = 0..other.len();
-            assert_eq!(
-                domain.row_key(&other),
-                domain.key(&other, all),
-                "short or not"
-            );
             let free = domain.free().iter().copied();
-            assert_eq!(domain.individual_key(&row), domain.key(&row, free));
+            let individual = domain.key_of(&row, free);
+            assert_eq!(domain.individual_key(&row), individual);
+            let row_key = individual << 7 | variant as u128;
+            assert_eq!(domain.row_key(&other), row_key, "the variant is behind");
             assert!(seen.insert(domain.row_key(&other)));
             for &a in domain.free() {
                 assert_eq!(other[a], row[a]);

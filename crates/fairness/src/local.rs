@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::calls::{CallCounts, tally};
 use super::check::{Checked, Wanted, check_until_flip, check_variant};
-use super::distinct::{DistinctSet, FirstFound, Markings};
+use super::distinct::{DistinctInputs, InputKey, Markings};
 use super::pace::{ChunkRecord, Pace, RoundRecord};
 use super::pairs::{Pair, Phase};
 use super::search::{Search, StateOf};
@@ -47,13 +47,13 @@ type Outcome = Option<(Checked, bool)>;
 /// The number of individuals that may still be found before the search has enough.
 struct Countdown<'a> {
     left: u64,
-    known: &'a DistinctSet,
+    known: &'a DistinctInputs,
     new: HashSet<u128>,
 }
 
 impl Countdown<'_> {
-    fn note(&mut self, key: u128) {
-        if !self.known.is_discriminatory(key) && self.new.insert(key) {
+    fn note(&mut self, key: InputKey) {
+        if !self.known.is_discriminatory(key) && self.new.insert(key.individual()) {
             self.left -= 1;
         }
     }
@@ -72,7 +72,7 @@ impl<S: Strategy> Search<'_, S> {
     ) -> Result<(), ModelError> {
         if state.walkers.is_empty() || self.options.local == 0 {
             self.enter(state, Phase::Done);
-            let found = state.individuals.discriminatory();
+            let found = state.distinct.individuals().discriminatory();
             state.ended.push(RoundEnd {
                 global: state.global,
                 local: state.local,
@@ -83,7 +83,7 @@ impl<S: Strategy> Search<'_, S> {
         let started = Instant::now();
         let trials = state.walkers.len();
         let left = self.options.max_found.map(|enough| {
-            let found = state.individuals.discriminatory();
+            let found = state.distinct.individuals().discriminatory();
             enough.saturating_sub(found)
         });
         let is_last = left.is_some_and(|left| left <= trials as u64);
@@ -194,7 +194,7 @@ impl<S: Strategy> Search<'_, S> {
         };
         let mut countdown = left.map(|left| Countdown {
             left,
-            known: &state.individuals,
+            known: &state.distinct,
             new: HashSet::new(),
         });
         let walkers = state.walkers.chunks_mut(chunk).zip(records);
@@ -280,15 +280,13 @@ impl<S: Strategy> Search<'_, S> {
             let flips = !check.flips.is_empty();
             counts.unconfirmed += u64::from(flips && !is_confirmed);
             let found = (flips && *is_confirmed).then_some(record.found.len() as u32);
-            let individual = self.domain.individual_key(&walker.candidate);
-            record.individuals.push(individual, round, found);
-            let row = self.domain.row_key(&walker.candidate);
-            record.rows.push(row, round, found);
+            let key = self.domain.key(&walker.candidate);
+            record.inputs.push(key, round, found);
             if found.is_some() {
                 let pair = Pair::new(walker.id, Phase::Local, round, &walker.candidate, check);
                 record.found.push(&pair);
                 if let Some(countdown) = &mut countdown {
-                    countdown.note(individual);
+                    countdown.note(key);
                 }
             }
         }
@@ -328,26 +326,18 @@ impl<S: Strategy> Search<'_, S> {
     /// Puts the records of the chunks in a block of rounds, which began at `started`, into the
     /// state.
     fn put_together(&self, state: &mut StateOf<S>, records: &mut [ChunkRecord], started: Instant) {
-        let of = |which: fn(&ChunkRecord) -> &Markings| -> Vec<&Markings> {
-            records.iter().map(which).collect()
-        };
-        let (individuals, rows) = (of(|record| &record.individuals), of(|record| &record.rows));
-        let before = state.individuals.discriminatory();
-        let (new_individuals, new_rows) = rayon::join(
-            || state.individuals.mark_all(&individuals),
-            || state.rows.mark_all(&rows),
-        );
+        let inputs: Vec<&Markings> = records.iter().map(|record| &record.inputs).collect();
+        let before = state.distinct.individuals().discriminatory();
+        let new_rows = state.distinct.mark_all(&inputs);
         for record in &mut *records {
             record.is_new.resize(record.found.len(), false);
-        }
-        for FirstFound { chunk, found, .. } in new_rows {
-            records[chunk as usize].is_new[found as usize] = true;
         }
         let first = state.round;
         let rounds = records.first().map_or(0, |record| record.rounds.len());
         let mut found = vec![0; rounds];
-        for new in new_individuals {
-            found[(new.round - first) as usize] += 1;
+        for new in new_rows {
+            records[new.chunk as usize].is_new[new.found as usize] = true;
+            found[(new.round - first) as usize] += u64::from(new.is_new_individual);
         }
         let seconds = state.local.seconds;
         let mut so_far = before;

@@ -16,8 +16,7 @@ pub(super) struct Pace {
 #[derive(Default)]
 pub(super) struct ChunkRecord {
     pub(super) rounds: Vec<RoundRecord>,
-    pub(super) individuals: Markings,
-    pub(super) rows: Markings,
+    pub(super) inputs: Markings,
     /// The pairs found, in order.
     pub(super) found: PairStore,
     /// Whether the row of each pair found is new.
@@ -38,8 +37,7 @@ pub(super) struct RoundRecord {
 impl ChunkRecord {
     pub(super) fn clear(&mut self, width: usize, classes: usize) {
         self.rounds.clear();
-        self.individuals.clear();
-        self.rows.clear();
+        self.inputs.clear();
         self.found.clear(width, classes);
         self.is_new.clear();
     }

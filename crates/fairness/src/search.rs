@@ -146,7 +146,7 @@ impl<S: Strategy> Search<'_, S> {
     fn is_found_enough(&self, state: &StateOf<S>) -> bool {
         self.options
             .max_found
-            .is_some_and(|enough| state.individuals.discriminatory() >= enough)
+            .is_some_and(|enough| state.individuals().discriminatory() >= enough)
     }
 
     /// The size of a chunk: chunks are of about equal size, at least one a thread.
@@ -219,7 +219,7 @@ impl<S: Strategy> Search<'_, S> {
         state.ended.push(RoundEnd {
             global: state.global,
             local: state.local,
-            found: state.individuals.discriminatory(),
+            found: state.individuals().discriminatory(),
         });
         Ok(())
     }
@@ -317,24 +317,19 @@ impl<S: Strategy> Search<'_, S> {
     /// Counts a row of the global phase that is not discriminatory.
     fn count(&self, state: &mut StateOf<S>, row: &[i32]) {
         let marks = [Mark::GlobalGenerated];
-        state
-            .individuals
-            .mark(self.domain.individual_key(row), &marks);
-        state.rows.mark(self.domain.row_key(row), &marks);
+        state.distinct.mark(self.domain.key(row), &marks);
     }
 
     /// Counts a discriminatory row of the global phase. An individual that is new becomes a start
     /// of the local phase.
     fn record(&self, state: &mut StateOf<S>, id: u64, row: Vec<i32>, check: Checked) {
         let marks = [Mark::GlobalGenerated, Mark::GlobalDiscriminatory];
-        if state.rows.mark(self.domain.row_key(&row), &marks) {
+        let first = state.distinct.mark(self.domain.key(&row), &marks);
+        if first.row {
             let pair = Pair::new(id, Phase::Global, state.round, &row, &check);
             state.pairs.push(&pair);
         }
-        let is_new = state
-            .individuals
-            .mark(self.domain.individual_key(&row), &marks);
-        if is_new && S::HAS_LOCAL_PHASE {
+        if first.individual && S::HAS_LOCAL_PHASE {
             let start = Position { row, check };
             state.walkers.push(LocalWalker::at(id, start));
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::calls::CallCounts;
-use super::distinct::{DistinctSet, MarkCounts};
+use super::distinct::{DistinctInputs, MarkCounts};
 use super::found::FoundPairs;
 use super::pairs::PairStore;
 pub use super::pairs::Phase;
@@ -106,8 +106,7 @@ pub struct SearchState<M, L = ()> {
     pub(super) seeds: Vec<Seed<M>>,
     pub(super) walkers: Vec<LocalWalker<M>>,
     pub(super) learnt: L,
-    pub(super) individuals: DistinctSet,
-    pub(super) rows: DistinctSet,
+    pub(super) distinct: DistinctInputs,
     pub(super) pairs: FoundPairs,
     pub(super) global: PhaseCounts,
     pub(super) local: PhaseCounts,
@@ -160,8 +159,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
             seeds,
             walkers: Vec::new(),
             learnt: L::default(),
-            individuals: DistinctSet::default(),
-            rows: DistinctSet::default(),
+            distinct: DistinctInputs::default(),
             pairs: FoundPairs::new(width, classes),
             local: PhaseCounts::default(),
             unconfirmed: 0,
@@ -203,8 +201,8 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         SearchCounts {
             global: &self.global,
             local: &self.local,
-            individuals: self.individuals.counts(),
-            rows: self.rows.counts(),
+            individuals: self.individuals(),
+            rows: self.rows(),
             unconfirmed: self.unconfirmed,
             trace: &self.trace,
         }
@@ -236,13 +234,13 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
     }
 
     /// Distinct individuals: rows without their protected part.
-    pub fn individuals(&self) -> &DistinctSet {
-        &self.individuals
+    pub fn individuals(&self) -> &MarkCounts {
+        self.distinct.individuals()
     }
 
     /// Distinct full rows.
-    pub fn rows(&self) -> &DistinctSet {
-        &self.rows
+    pub fn rows(&self) -> &MarkCounts {
+        self.distinct.rows()
     }
 
     /// The pairs found, one for each distinct discriminatory row, in the order found.

@@ -167,10 +167,10 @@ pub fn phases(counts: &SearchCounts<'_>) -> (GlobalSummary, LocalSummary, TotalS
         seconds: local.seconds,
     };
     let total = TotalSummary {
-        generated: individuals.keys(),
+        generated: individuals.len(),
         discriminatory,
         discriminatory_rows: rows.discriminatory(),
-        success_rate: per(discriminatory, individuals.keys() as f64),
+        success_rate: per(discriminatory, individuals.len() as f64),
         checks,
         model_rows,
         model_gradients,

@@ -135,10 +135,7 @@ fn a_search_by_decisions_finds_the_pairs_of_one_by_logits() {
     assert!(device.decided.load(Ordering::Relaxed) > 0);
     assert!(by_logits.pairs().iter().eq(by_decisions.pairs().iter()));
     assert!(by_logits.pairs().len() > 100, "{}", by_logits.pairs().len());
-    assert_eq!(
-        by_logits.individuals().counts(),
-        by_decisions.individuals().counts()
-    );
+    assert_eq!(by_logits.individuals(), by_decisions.individuals());
     assert_eq!(by_decisions.unconfirmed(), 0);
 }
 

@@ -19,7 +19,7 @@ mod text;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use rayon::prelude::*;
@@ -32,7 +32,6 @@ pub(crate) use table::TableFinds;
 pub use table::TableSpace;
 pub(crate) use text::TextFinds;
 
-use super::distinct::{DistinctSet, Mark};
 use super::domain::Domain;
 use super::modality::Modality;
 use super::pairs::{Pair, PairSource, Phase};
@@ -102,8 +101,8 @@ pub struct Finds<'a> {
     /// The bound below which the word of an individual must be for it to be looked at; all are
     /// where there is none.
     below: Option<u64>,
-    individuals: DistinctSet,
-    reached: DistinctSet,
+    individuals: HashSet<u128>,
+    reached: HashSet<u64>,
     seeds: u64,
     /// The rows of the individuals looked at, one after the other.
     rows: Vec<i32>,
@@ -127,8 +126,8 @@ impl<'a> Finds<'a> {
             domain: case.domain(),
             seed,
             below: None,
-            individuals: DistinctSet::default(),
-            reached: DistinctSet::default(),
+            individuals: HashSet::new(),
+            reached: HashSet::new(),
             seeds,
             rows: Vec::new(),
         }
@@ -149,8 +148,7 @@ impl<'a> Finds<'a> {
     /// Adds the next pair.
     pub fn add(&mut self, pair: &Pair<'_>) {
         if pair.phase == Phase::Global {
-            let seed = u128::from(pair.seed);
-            self.reached.mark(seed, &[Mark::GlobalDiscriminatory]);
+            self.reached.insert(pair.seed);
         }
         let key = self.domain.individual_key(pair.row);
         if let Some(below) = self.below {
@@ -159,7 +157,7 @@ impl<'a> Finds<'a> {
                 return;
             }
         }
-        if self.individuals.mark(key, &[Mark::LocalDiscriminatory]) {
+        if self.individuals.insert(key) {
             self.rows.extend_from_slice(pair.row);
         }
     }
@@ -189,7 +187,7 @@ impl<'a> Finds<'a> {
         in_cell
             .into_iter()
             .for_each(|own| *cells.entry(own).or_default() += 1);
-        let seeds_reached = self.reached.len();
+        let seeds_reached = self.reached.len() as u64;
         let summary = FindsSummary {
             individuals: all,
             seeds_reached,

@@ -36,8 +36,8 @@ fn graded<'a>(
         domain,
         seed: 3,
         below: None,
-        individuals: DistinctSet::default(),
-        reached: DistinctSet::default(),
+        individuals: HashSet::new(),
+        reached: HashSet::new(),
         seeds: 8,
         rows: Vec::new(),
     }

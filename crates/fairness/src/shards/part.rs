@@ -172,8 +172,8 @@ impl Part {
                 exchanges: None,
             },
             rounds,
-            rows: marked(state.rows().sorted(), &rows),
-            individuals: marked(state.individuals().sorted(), &individuals),
+            rows: marked(state.distinct.sorted_rows(), &rows),
+            individuals: marked(state.distinct.sorted_individuals(), &individuals),
             pairs,
             starts,
         }

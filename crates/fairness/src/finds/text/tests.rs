@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::*;
-use crate::distinct::DistinctSet;
 use crate::domain::Domain;
 use crate::finds::{Finds, FindsSummary};
 use crate::pairs::{Pair, Phase};
@@ -126,8 +125,8 @@ impl Texts {
             domain: &self.domain,
             seed: 3,
             below: None,
-            individuals: DistinctSet::default(),
-            reached: DistinctSet::default(),
+            individuals: HashSet::new(),
+            reached: HashSet::new(),
             seeds: 8,
             rows: Vec::new(),
         };
