@@ -1,5 +1,6 @@
 //! Words that a description may write as what they stand for, such as `levels = [1, 2]` or
-//! `classes = [false, true]`: a number is the word that it is shortest written as.
+//! `classes = [false, true]`: a number is the word that it is shortest written as; and how messages list
+//! words.
 
 use std::fmt;
 
@@ -69,4 +70,10 @@ pub(crate) fn optional<'de, D: Deserializer<'de>>(
 /// Deserializes one word.
 pub(crate) fn one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Word::deserialize(deserializer).map(|Word(word)| word)
+}
+
+/// Lists words in quotes: `'NA', 'null'`.
+pub(crate) fn quoted<T: AsRef<str>>(words: &[T]) -> String {
+    let words = words.iter().map(|word| format!("'{}'", word.as_ref()));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -12,6 +12,7 @@ use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
 use crate::spelling::{merged, with_zeros_behind};
 use crate::unicode;
+use crate::words::quoted;
 
 /// The number of rows from which on values that all differ are taken for names of rows.
 pub(super) const MANY: usize = 20;
@@ -973,12 +974,6 @@ fn listed(words: &[(String, u64)]) -> String {
 fn grouped(groups: &[Vec<(String, u64)>]) -> String {
     let groups = groups.iter().map(|group| listed(group));
     groups.collect::<Vec<_>>().join("; ")
-}
-
-/// Lists words in quotes: `'NA', 'null'`.
-pub(super) fn quoted<T: AsRef<str>>(words: &[T]) -> String {
-    let words = words.iter().map(|word| format!("'{}'", word.as_ref()));
-    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns whether a number is a whole one of 32 bits.

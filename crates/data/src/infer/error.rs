@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::column::quoted;
 use super::note::{Note, Way};
 use crate::read::{Place, ReadError};
 use crate::schema::SchemaError;
+use crate::words::quoted;
 
 /// A column whose numbers may be read in two ways.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::column::{MANY, quoted};
+use super::column::MANY;
 use super::error::InferError;
 use super::note::{Note, Way};
 use super::options::InferOptions;
@@ -18,6 +18,7 @@ use crate::schema::{Attribute, Format, Kind, OutOfDomain, Spread, is_missing};
 use crate::source::DataFile;
 use crate::spread::answer;
 use crate::unicode;
+use crate::words::quoted;
 
 /// The signs that may stand between the name of an attribute and a value.
 const SIGNS: [char; 6] = ['_', '-', '.', '=', ':', ' '];
