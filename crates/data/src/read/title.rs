@@ -1,6 +1,6 @@
 //! Detection of lines above the names of the columns of a text, such as the title of a report.
 
-use super::text::first_records;
+use super::records::first_records;
 use crate::schema::Format;
 
 /// The separators by which the names are looked for, apart from the one of the text's layout.
