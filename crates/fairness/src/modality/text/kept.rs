@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::open::{Looked, Texts};
+use super::looked::Looked;
 use super::subject::TextSubject;
 use crate::audit_error::AuditError;
 use crate::scored::text_logits;
@@ -101,50 +101,51 @@ pub(super) fn naming(looked: &[Looked], protected: &Protected) -> Vec<NamingText
     attributes.map(of).filter(|of| of.kept > 0).collect()
 }
 
-impl Texts<'_> {
-    /// Asks about those of the texts left out that `places` names, and counts what is decided of them.
-    /// `observe` is told now and then how many are done, and may stop it: the counts, and their number,
-    /// are then of these.
-    ///
-    /// # Errors
-    /// When the model cannot answer.
-    pub(super) fn decide_kept(
-        &self,
-        places: &[u32],
-        observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<(Decided, u64), AuditError> {
-        let (mut decided, mut done) = (Decided::new(), 0);
-        for block in places.chunks(BLOCK) {
-            let kept: Vec<&KeptText> = block.iter().map(|&at| &self.kept[at as usize]).collect();
-            let texts: Vec<&str> = kept.iter().map(|kept| &kept.text[..]).collect();
-            let logits = match &self.subject {
-                TextSubject::Words(model) => text_logits(model, &texts, &ComputeDevice::flex())?,
-                TextSubject::Asked(asked) => asked.classifier.logits(&texts)?,
-            };
-            let logits = logits.chunks_exact(self.subject.classes().len().max(1));
-            for (kept, logits) in kept.iter().zip(logits) {
-                let decision = self.decision.decide(&[], logits);
-                for &attribute in &kept.attributes {
-                    *decided.entry((attribute, decision)).or_default() += 1;
-                }
-            }
-            done += block.len() as u64;
-            if observe(done).is_break() {
-                break;
+/// Asks `subject` about those of the texts `kept` that `places` names, and counts what is decided of
+/// them by `decision`. `observe` is told now and then how many are done, and may stop it: the counts, and
+/// their number, are then of these.
+///
+/// # Errors
+/// When the model cannot answer.
+pub(super) fn decide(
+    (kept, places): (&[KeptText], &[u32]),
+    (subject, decision): (&TextSubject<'_>, &Decision),
+    observe: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<(Decided, u64), AuditError> {
+    let (mut decided, mut done) = (Decided::new(), 0);
+    for block in places.chunks(BLOCK) {
+        let kept: Vec<&KeptText> = block.iter().map(|&at| &kept[at as usize]).collect();
+        let texts: Vec<&str> = kept.iter().map(|kept| &kept.text[..]).collect();
+        let logits = match subject {
+            TextSubject::Words(model) => text_logits(model, &texts, &ComputeDevice::flex())?,
+            TextSubject::Asked(asked) => asked.classifier.logits(&texts)?,
+        };
+        let logits = logits.chunks_exact(subject.classes().len().max(1));
+        for (kept, logits) in kept.iter().zip(logits) {
+            let decision = decision.decide(&[], logits);
+            for &attribute in &kept.attributes {
+                *decided.entry((attribute, decision)).or_default() += 1;
             }
         }
-        Ok((decided, done))
+        done += block.len() as u64;
+        if observe(done).is_break() {
+            break;
+        }
     }
+    Ok((decided, done))
+}
 
-    /// The places of the texts left out that are asked about, in the order in which they are: none
-    /// where scores are compared in place of decisions; at most `most`, drawn by `seed`.
-    pub(super) fn kept_in_order(&self, seed: u64, most: usize) -> Vec<u32> {
-        if let Decision::Gap(_) = self.decision {
-            return Vec::new();
-        }
-        let all = self.kept.len() as u32;
-        let mut order = permutation(seed, Purpose::UniformInput, 1, all);
-        order.truncate(most);
-        order
+/// The places of the texts `kept` that are asked about, in the order in which they are: none where
+/// `decision` compares scores; at most `most`, drawn by `seed`.
+pub(super) fn in_order(
+    kept: &[KeptText],
+    decision: &Decision,
+    (seed, most): (u64, usize),
+) -> Vec<u32> {
+    if let Decision::Gap(_) = decision {
+        return Vec::new();
     }
+    let mut order = permutation(seed, Purpose::UniformInput, 1, kept.len() as u32);
+    order.truncate(most);
+    order
 }

@@ -10,6 +10,7 @@
 mod begin;
 mod explained;
 mod kept;
+mod looked;
 mod open;
 mod subject;
 mod witness;
@@ -446,9 +447,15 @@ impl<'m> Modality for TextCase<'m> {
             true => joint.inputs as usize,
             false => usize::MAX,
         };
-        let kept = self.texts.kept_in_order(seed, most);
-        let of_kept = items(kept.len() as u64);
-        let kept = &kept[of_kept.start as usize..of_kept.end as usize];
+        let Texts {
+            kept,
+            subject,
+            decision,
+            ..
+        } = &*self.texts;
+        let places = kept::in_order(kept, decision, (seed, most));
+        let of_kept = items(places.len() as u64);
+        let places = &places[of_kept.start as usize..of_kept.end as usize];
         let texts = &texts[of_joint.start as usize..of_joint.end as usize];
         let length = |items: &Range<u64>| items.end - items.start;
         let all = length(&of_joint) + rest.iter().map(length).sum::<u64>() + length(&of_kept);
@@ -476,7 +483,8 @@ impl<'m> Modality for TextCase<'m> {
         if done + length(&of_kept) >= all {
             let before = done;
             let observe = &mut |done| observe(before + done, all);
-            let (decided, more) = self.texts.decide_kept(kept, observe)?;
+            let asked = (subject, decision);
+            let (decided, more) = kept::decide((kept, places), asked, observe)?;
             exchanges.set_kept(decided);
             done += more;
         }
