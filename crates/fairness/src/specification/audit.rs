@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{named_once, needed, unused};
-use super::searches::{of_texts, tuned};
+use super::searches::tuned;
 use super::{
     BoundOn, BudgetSpecification, Deciding, DecisionSpecification, FREE, PopulationSpecification,
     PredictorSpecification, SearchSpecification, TextSpecification,
@@ -203,7 +203,7 @@ impl Specification for AuditSpecification {
                 let expected = "data: shares of texts are of those given, random words are no text";
                 return Err(FieldError::new("bound", "uniform", expected));
             }
-            of_texts(self)?;
+            self.rules_of_texts()?;
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
@@ -223,6 +223,28 @@ impl Specification for AuditSpecification {
 }
 
 impl AuditSpecification {
+    /// Checks the rules that hold of every search on texts.
+    pub(super) fn rules_of_texts(&self) -> Result<(), FieldError> {
+        let (given, default) = (&self.search, SearchSpecification::default());
+        for (field, is_left_out) in [
+            (
+                "search.step_global",
+                given.step_global == default.step_global,
+            ),
+            ("search.step_local", given.step_local == default.step_local),
+        ] {
+            unused(field, is_left_out, "texts")?;
+        }
+        unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+        unused("ignore_other_columns", !self.ignore_other_columns, "texts")?;
+        self.text.expect_fluency_used()?;
+        let from = self.text.neighbours_from;
+        match self.predictor.source.is_some() && !from.is_usual() {
+            true => Err(from.refused()),
+            false => Ok(()),
+        }
+    }
+
     /// How the rows of the data are read, beside what the model's schema says.
     pub(crate) fn reading(&self) -> Reading {
         Reading {

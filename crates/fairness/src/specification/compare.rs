@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{named_once, needed, unused};
-use super::searches::{of_texts, tuned};
+use super::searches::tuned;
 use super::{
     AuditSpecification, BudgetSpecification, DecisionSpecification, FREE_OF_SEARCHES,
     PopulationSpecification, PredictorSpecification, SearchSpecification, TextSpecification,
@@ -171,11 +171,10 @@ impl Specification for CompareSpecification {
             strategy.expect_fitting("text.local_strategy", self.modality)?;
         }
         tuned(&self.tuning, &self.strategies())?;
-        let audit = self.audit(0);
         match self.modality {
             ModalityName::Text => {
                 unused("plausibility", self.plausibility.is_none(), "texts")?;
-                of_texts(&audit)?;
+                self.audit(0).rules_of_texts()?;
             }
             ModalityName::Table => {
                 let given = self.text.given();
