@@ -14,7 +14,7 @@ use rustls::ClientConfig;
 use thiserror::Error;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::postgres::said;
+use super::errors::said;
 use crate::outside;
 
 /// The name of the environment variable that may hold the password of the database.

@@ -9,6 +9,7 @@
 
 mod address;
 mod dialect;
+mod errors;
 mod postgres;
 mod sqlite;
 mod value;
@@ -18,8 +19,8 @@ use std::ops::Deref;
 use std::path::Path;
 
 pub use self::address::{DATABASE_PASSWORD, DatabaseOptions, DatabaseOptionsError};
+pub(super) use self::errors::{said, says_full, says_undone};
 use self::postgres::{Postgres, Session};
-pub(super) use self::postgres::{said, says_full, says_undone};
 pub use self::sqlite::DATABASE;
 use self::sqlite::Sqlite;
 pub(super) use self::value::{Column, Count, FromColumn, InJson, Kind, Parameter, Typed, Value};
