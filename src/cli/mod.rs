@@ -60,6 +60,7 @@ mod train;
 mod verify;
 #[cfg(feature = "serve")]
 mod work;
+mod written;
 
 use std::ffi::OsString;
 

@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 
 use super::exit_code::ExitCode;
 use super::option_names::OptionNames;
-use super::run::Written;
 use super::supervision::{ProgressForm, Supervision};
+use super::written::Written;
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
-use tempfile::TempDir;
 
 use super::exit_code::ExitCode;
 use super::inputs::{Hardware, RUNS};
 use super::output::{Output, verdict};
 use super::progress::{Failed, Watch};
 use super::shards;
+use super::written::Written;
 use probity::run::failure::cause_of;
 use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
@@ -95,43 +95,6 @@ pub(super) enum Left<S> {
     Said(ExitCode),
 }
 
-/// The directory of a run that was performed: one that is kept, or, where nobody gave it a place and
-/// its kind needs none, one that is gone after its text was shown.
-pub(super) struct Written {
-    directory: RunDirectory,
-    passing: Option<TempDir>,
-}
-
-impl Written {
-    /// The directory of a run that is kept.
-    pub fn kept(directory: RunDirectory) -> Written {
-        Written {
-            directory,
-            passing: None,
-        }
-    }
-
-    pub fn run(&self) -> &RunDirectory {
-        &self.directory
-    }
-
-    pub fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    pub fn is_kept(&self) -> bool {
-        self.passing.is_none()
-    }
-
-    /// A line that says where the run is, if it is kept.
-    pub fn said(&self) -> String {
-        match self.is_kept() {
-            true => format!("Run: {}\n", self.path().display()),
-            false => String::new(),
-        }
-    }
-}
-
 impl At<'_> {
     /// The device that `open` gives by the name that was asked for; sets the threads.
     pub fn device<E>(
@@ -204,10 +167,8 @@ impl At<'_> {
         });
         Ok(Left::Said(match outcome? {
             Outcome::Ended { directory, summary } => {
-                let directory = Written {
-                    directory: directory.context("the run has no directory")?,
-                    passing,
-                };
+                let directory = directory.context("the run has no directory")?;
+                let directory = Written::new(directory, passing);
                 return Ok(Left::Ended { directory, summary });
             }
             Outcome::Worked {

@@ -17,7 +17,7 @@ use super::inputs::{Hardware, new_run};
 use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
 use super::progress::{Failed, Watch};
-use super::run::Written;
+use super::written::Written;
 use probity::fairness::audit::{Audit, AuditSummary};
 use probity::fairness::estimate::Estimate;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
