@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::sentence::{Known, Style, Words};
-use super::whole::Free;
 use crate::lexicon::{Lexicon, LexiconError, Part, ProtectedAttribute, Sense, expanded};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
@@ -18,6 +17,14 @@ pub(super) struct Attribute {
     bound: Phrases,
     /// For each value, whether the words are bound to it.
     bindings: Vec<Vec<bool>>,
+}
+
+/// The values of an attribute that a text leaves free.
+pub(super) struct Free {
+    /// Whether it leaves each value free.
+    pub values: Vec<bool>,
+    /// The words that bind some value.
+    pub by: Vec<Range<usize>>,
 }
 
 /// A role in the sentence with the terms of each value.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::analysis::{Exchange, Site};
 use super::exchanges::Occurrence;
 use super::sentence::Words;
-use super::terms::{Term, Terms};
+use super::terms::{Free, Term, Terms};
 use crate::english::possible_tags;
 
 /// The least number of letters of a term that is found inside of a tag, whatever is beside it.
@@ -23,14 +23,6 @@ const LONG: usize = 5;
 
 /// The least number of letters of a term, and of the word beside it, that make up a tag.
 const SHORT: usize = 3;
-
-/// The values of an attribute that a text leaves free.
-pub(super) struct Free {
-    /// Whether it leaves each value free.
-    pub values: Vec<bool>,
-    /// The words that bind some value.
-    pub by: Vec<Range<usize>>,
-}
 
 /// Returns which values of the attribute at position `at` of the lexicon the text leaves free. `all`
 /// are the terms in the text, in whatever sense, and `found` those that name values.
