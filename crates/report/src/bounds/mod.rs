@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
-use super::compose::{counterparts, situations};
+use super::compose::{conditions, counterparts, situations};
 use super::error::PageError;
 use super::model::{Findings, Modality, Report, RunReport};
 use super::text::{interval, not_taken_sentence, percent};
@@ -344,14 +344,14 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
             let (Some(bound), Some(worst)) = (found.fail_above, situations::worst(found)) else {
                 return Ok(None);
             };
-            let group = counterparts::named(&worst.protected, &worst.reference);
+            let group = conditions::named(&worst.protected, &worst.reference);
             Some(counted(bound, (worst.against.share, None), &group))
         }
         Findings::Counterparts(found) => {
             let (Some(bound), Some(worst)) = (found.fail_above, counterparts::worst(found)) else {
                 return Ok(None);
             };
-            let group = counterparts::named(&worst.protected, &worst.reference);
+            let group = conditions::named(&worst.protected, &worst.reference);
             let share = (worst.against.share, worst.against.ci95);
             Some(counted(bound, share, &group))
         }

@@ -4,10 +4,11 @@ use super::super::chart::{Bars, Sides, SidesRow};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, CounterpartsOneWay,
-    PersonValue, PersonWithCounterpart,
+    PersonWithCounterpart,
 };
 use super::super::text::{Text, count, counted, fixed, listed, number, percent};
 use super::beside::{PICTURES, Two, shown, value_in_words};
+use super::conditions::{beside, elsewhere, in_words};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 
@@ -73,20 +74,6 @@ pub(crate) fn worst(found: &CounterpartsFindings) -> Option<&CounterpartsOfGroup
     })
 }
 
-/// Returns `sex=female, race=black`, or `race=black beside race=white` where people are compared with those
-/// of `reference` alone.
-pub(crate) fn named(conditions: &[PersonValue], reference: &[PersonValue]) -> String {
-    let all = |conditions: &[PersonValue]| {
-        let named = conditions.iter();
-        let named = named.map(|it| format!("{}={}", it.attribute, it.value));
-        named.collect::<Vec<_>>().join(", ")
-    };
-    match reference {
-        [] => all(conditions),
-        reference => format!("{} beside {}", all(conditions), all(reference)),
-    }
-}
-
 /// Whether what was declared holds.
 pub(super) fn outcome(found: &CounterpartsFindings) -> Option<Outcome> {
     let bound = found.fail_above?;
@@ -111,37 +98,6 @@ pub(super) fn chance(p: f64) -> String {
     match p < f64::MIN_POSITIVE {
         true => "< 1e-300".to_owned(),
         false => format!("= {}", number(p)),
-    }
-}
-
-/// Returns `sex ‘female’ and race ‘black’`.
-pub(super) fn in_words(conditions: &[PersonValue]) -> String {
-    let conditions = conditions.iter();
-    let named = conditions.map(|it| {
-        format!(
-            "{} ‘{}’",
-            Text::value(&it.attribute),
-            Text::value(&it.value)
-        )
-    });
-    listed(&named.collect::<Vec<_>>(), "and")
-}
-
-/// Returns `race ‘black’`, or `race ‘black’ beside race ‘white’` where people are compared with those of
-/// `reference` alone.
-pub(super) fn beside(conditions: &[PersonValue], reference: &[PersonValue]) -> String {
-    match reference {
-        [] => in_words(conditions),
-        reference => format!("{} beside {}", in_words(conditions), in_words(reference)),
-    }
-}
-
-/// Returns where those are with whom people of a group are compared: `outside of the group`, or `with
-/// race ‘white’`.
-pub(super) fn elsewhere(reference: &[PersonValue]) -> String {
-    match reference {
-        [] => "outside of the group".to_owned(),
-        reference => format!("with {}", in_words(reference)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::model::{CounterpartsFindings, DrawnCounterparts, DrawnForGroup, PersonValue};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
-use super::counterparts::{elsewhere, in_words};
+use super::conditions::{elsewhere, in_words};
 
 /// What is said of counterparts that were drawn.
 pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others and smooths, most where columns hang together closely, which moves shares by some points; no interval says by how many, and the real people beside them show it on average alone. Another seed draws others; a few runs show how much hangs on that, and nothing of what is smoothed.";

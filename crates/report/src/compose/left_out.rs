@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::model::{BadRows, GroupLeftOut, PersonValue, ReadCounts, UnknownRows};
 use super::super::text::{Text, count, counted, listed, read_counts};
-use super::counterparts::beside;
+use super::conditions::beside;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
 pub(super) fn rows(data: &ReadCounts) -> Vec<String> {

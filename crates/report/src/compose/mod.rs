@@ -5,6 +5,7 @@ mod beside;
 mod certify;
 mod compare;
 mod comparison;
+pub(super) mod conditions;
 pub(super) mod counterparts;
 mod disadvantage;
 mod drawn;

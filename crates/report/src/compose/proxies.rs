@@ -6,7 +6,7 @@ use super::super::model::{
     ProxiesFindings, ProxiesOfGroup, ProxyEstimate, ProxyExplained, ProxyImpact,
 };
 use super::super::text::{Text, count, counted, decimal, estimate, interval, listed, percent};
-use super::counterparts::in_words;
+use super::conditions::in_words;
 use super::left_out;
 
 /// Columns that are drawn, of those that tell most.

@@ -5,7 +5,7 @@ use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
 use super::beside::{PICTURES, Two, value_in_words};
-use super::counterparts::{beside, elsewhere, in_words};
+use super::conditions::{beside, elsewhere, in_words};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 

@@ -1,7 +1,7 @@
 //! What a run measures of a model, as a list: for every form that has a table of metrics.
 
 use super::circumstances;
-use crate::compose::counterparts;
+use crate::compose::conditions;
 use crate::compose::shares::crossed;
 use crate::model::{
     AuditFindings, CertifyFindings, Findings, GroupReport, KnnSummary, Quality, Rate, RunReport,
@@ -365,7 +365,7 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         Findings::Counterparts(found) if found.is_label => {}
         Findings::Counterparts(found) => {
             for group in &found.groups {
-                let slice = counterparts::named(&group.protected, &group.reference);
+                let slice = conditions::named(&group.protected, &group.reference);
                 let what = "Members decided worse than their counterparts";
                 let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
                 measure.inputs = group.members.people;
@@ -376,7 +376,7 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         Findings::Situations(found) if found.is_label => {}
         Findings::Situations(found) => {
             for group in &found.groups {
-                let slice = counterparts::named(&group.protected, &group.reference);
+                let slice = conditions::named(&group.protected, &group.reference);
                 let what = "Members found to be discriminated against by situation testing";
                 let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
                 measure.inputs = group.members.people;
