@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::bounds::Verdict;
 use super::chart::{self, Chart};
 use super::text::{Text, is_figure};
+use super::verdict::Verdict;
 
 /// Whether cells of a column are figures: one has digits, and all that have are figures.
 fn are_figures<'t>(cells: impl Iterator<Item = &'t Text>) -> bool {

@@ -44,6 +44,7 @@ mod plain;
 pub mod plots;
 mod read;
 pub mod text;
+mod verdict;
 
 pub use change::Change;
 pub use conclusion::{Conclusion, verdict};

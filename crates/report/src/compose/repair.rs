@@ -1,6 +1,5 @@
 //! What is said of repairs: before and after.
 
-use super::super::bounds::Verdict;
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
@@ -11,6 +10,7 @@ use super::super::model::{ModelFigures, Part as Portion};
 use super::super::text::{
     Text, count, counted, estimate, fixed, interval, listed, number, percent,
 };
+use super::super::verdict::Verdict;
 use super::groups;
 use super::shares::{InputKind, crossed, four_digits};
 

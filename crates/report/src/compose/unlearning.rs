@@ -1,6 +1,5 @@
 //! What is said of models that rows are deleted from, and of benchmarks of that.
 
-use super::super::bounds::Verdict;
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     BadRows, KMeansAlgorithm, KMeansFindings, KMeansFit, SpnFindings, SpnFit, Spread,
@@ -9,6 +8,7 @@ use super::super::plots;
 use super::super::text::{
     Text, count, counted, decimals_of, fixed, number, seconds, seconds_in_column, skipped_rows,
 };
+use super::super::verdict::Verdict;
 use super::ending::interrupted;
 use super::left_out;
 use super::terms;
