@@ -134,7 +134,7 @@ fn table_case<'m>(
     let (read, model) = ((schema.clone(), layout), Opened::unnamed(model));
     let file = specification.population.file.as_deref();
     let file = file.map(|file| open_table(file, schema, Labels::Unneeded));
-    TableCase::new(read, model, table, protected)?.asking(specification, file.transpose()?)
+    TableCase::new(read, model, table, protected)?.deciding(specification, file.transpose()?)
 }
 
 /// Refuses a table that was read by another schema, as far as its codes show.

@@ -176,7 +176,7 @@ impl<'m> TableCase<'m> {
         };
         let case = TableCase::new(described, model, table, protected)?;
         let file = file.transpose()?;
-        case.asking(specification, file.map(|file| file.map(|rows| rows.table)))
+        case.deciding(specification, file.map(|file| file.map(|rows| rows.table)))
     }
 
     /// Returns this case with decisions made as `specification` says, and with the share of the
@@ -184,7 +184,7 @@ impl<'m> TableCase<'m> {
     ///
     /// # Errors
     /// When there are none, or a class is named that is none.
-    pub fn asking(
+    pub fn deciding(
         mut self,
         specification: &AuditSpecification,
         file: Option<Opened<Table>>,
@@ -311,7 +311,7 @@ impl<'m> TableCase<'m> {
                 rows.table
             })
         });
-        let mut case = case.asking(specification, file)?;
+        let mut case = case.deciding(specification, file)?;
         case.population.numbers = own_of_people;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
         case.rounded_rows = rounded_rows;
