@@ -7,30 +7,6 @@ use super::super::document::{Block, Part};
 use super::super::model::{Fact, Findings, Role, RunReport};
 use super::super::text::Text;
 
-/// What a run is, in a word or two.
-pub(crate) fn kind(run: &RunReport) -> &'static str {
-    match &run.findings {
-        Findings::Training(_) => "Training",
-        Findings::Import(_) => "Import",
-        Findings::Evaluation(_) => "Evaluation",
-        Findings::Audit(_) => "Audit",
-        Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
-        Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
-        Findings::Counterparts(_) => "Counterparts",
-        Findings::Proxies(_) => "Proxies",
-        Findings::Situations(_) => "Situation test",
-        Findings::Compare(_) => "Comparison of strategies",
-        Findings::Certify(_) => "Certificates",
-        Findings::Prove(_) => "Proof",
-        Findings::Knn(_) => "k-NN under poisoning",
-        Findings::KMeans(_) => "Deletion from k-means",
-        Findings::Spn(_) => "Deletion from sum-product networks",
-        Findings::KMeansFit(_) => "Clustering",
-        Findings::SpnFit(_) => "Sum-product network",
-        Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
-    }
-}
-
 /// The title of a run: what it is, of which model and data, with its name where somebody gave it one.
 /// Where there are several runs, as comparisons name them, with its number and its name.
 pub(super) fn title(run: &RunReport, number: Option<usize>) -> Text {
@@ -52,7 +28,7 @@ pub(super) fn title(run: &RunReport, number: Option<usize>) -> Text {
         None => of,
     };
     // A name may say already what the run is.
-    let kind = kind(run);
+    let kind = run.findings.kind();
     let rest = run.called.as_deref();
     let rest = rest.and_then(|called| called.strip_prefix(kind));
     let said = match rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {

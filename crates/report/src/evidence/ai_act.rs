@@ -8,7 +8,6 @@
 
 use super::measures::{Measure, Subject, measures, rates_of_groups};
 use super::{BLANK, Inputs, Model, caveats, refused};
-use crate::compose::subject::kind;
 use crate::document::{Block, Document, Part, Section, Table};
 use crate::error::PageError;
 use crate::form::Form;
@@ -162,7 +161,7 @@ fn procedures(runs: &[RunReport]) -> Part {
         let protected = run.fact(&[Role::Protected]).unwrap_or("–");
         vec![
             cells(run.shown_name()),
-            kind(run).to_owned(),
+            run.findings.kind().to_owned(),
             procedure(run).unwrap_or_default().to_owned(),
             cells(protected),
         ]

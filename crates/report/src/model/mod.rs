@@ -317,6 +317,32 @@ pub enum Findings {
     OutlierSubspaces(Box<OutlierSubspaces>),
 }
 
+impl Findings {
+    /// What a run is, in a word or two.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Findings::Training(_) => "Training",
+            Findings::Import(_) => "Import",
+            Findings::Evaluation(_) => "Evaluation",
+            Findings::Audit(_) => "Audit",
+            Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
+            Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
+            Findings::Counterparts(_) => "Counterparts",
+            Findings::Proxies(_) => "Proxies",
+            Findings::Situations(_) => "Situation test",
+            Findings::Compare(_) => "Comparison of strategies",
+            Findings::Certify(_) => "Certificates",
+            Findings::Prove(_) => "Proof",
+            Findings::Knn(_) => "k-NN under poisoning",
+            Findings::KMeans(_) => "Deletion from k-means",
+            Findings::Spn(_) => "Deletion from sum-product networks",
+            Findings::KMeansFit(_) => "Clustering",
+            Findings::SpnFit(_) => "Sum-product network",
+            Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
+        }
+    }
+}
+
 /// Two audits whose figures can be put side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
