@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import probity
+from probity._errors import NameTaken
 
 PROGRAM = shutil.which("probity", path=sysconfig.get_path("scripts"))
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the package is not installed")
@@ -31,6 +32,14 @@ GRAPH = (
 )
 
 AUDIT = "audit --model demo/model --data demo/people.csv --protected sex --seeds 300 --local 100 --estimate 500".split()
+
+#: What is wrong with an audit, the exit code of the command, and the exception of the function.
+FAULTS = [
+    ({"nothing": 1}, 2, probity.OptionError),
+    ({"data": "none.csv"}, 2, probity.DataError),
+    ({"model": "none"}, 2, probity.ModelError),
+    ({"device": "cuda"}, 3, probity.ProbityError),
+]
 
 
 def command(*words, **options):
@@ -110,6 +119,24 @@ def test_exit_codes(with_demo):
     assert json.loads(done.stdout)["holds"] is False
     assert command("gate", "none.toml").returncode == 2
     assert command("--none").returncode == 2
+
+
+@pytest.mark.parametrize("wrong, code, exception", FAULTS)
+def test_a_fault_has_an_exit_code_and_an_exception(with_demo, wrong, code, exception):
+    asked = {"model": "demo/model", "data": "demo/people.csv", "protected": ["sex"], **wrong}
+    with pytest.raises(probity.ProbityError) as raised:
+        probity.audit(**asked)
+    assert raised.type is exception
+    device = asked.pop("device", "auto")
+    fields = {"kind": "audit", **asked}
+    Path("audit.toml").write_text("\n".join(f"{name} = {json.dumps(value)}" for name, value in fields.items()))
+    assert command("run", "audit.toml", "--device", device).returncode == code
+
+
+def test_every_exception_is_that_of_a_fault():
+    # A name that is taken is a matter of the package itself.
+    known = {probity.ProbityError, *probity.ProbityError.__subclasses__()} - {NameTaken}
+    assert {exception for *_, exception in FAULTS} == known
 
 
 @pytest.mark.skipif(os.name == "nt", reason="arguments are bytes elsewhere")
