@@ -18,7 +18,9 @@ use object_store::{ClientConfigKey, ClientOptions};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-use super::objects::PART;
+/// The number of bytes of the parts in which files are sent and fetched, each held in memory. The
+/// protocol has parts of 5 MiB at least.
+pub(super) const PART: u64 = 8 << 20;
 
 /// The greatest number of bytes of an answer: those of a part of a file, or of a list of keys.
 const ANSWER: u64 = PART + (1 << 20);

@@ -13,14 +13,11 @@ use tempfile::NamedTempFile;
 use thiserror::Error as ThisError;
 use tokio_stream::StreamExt;
 
+use super::connector::PART;
 use super::manifest::Stored;
 use super::options::{ArtefactsError, ArtefactsOptions};
 use crate::problem::{Problem, ProblemKind};
 use probity_run::run_directory::hex;
-
-/// The number of bytes of the parts in which files are sent and fetched, each held in memory. The
-/// protocol has parts of 5 MiB at least.
-pub(super) const PART: u64 = 8 << 20;
 
 /// The number of characters of an error that are kept: storage answers with whole documents.
 const WORDS: usize = 500;
