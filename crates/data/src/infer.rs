@@ -150,11 +150,14 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             notes.push(Note::of_left_out(name, why));
             continue;
         }
-        let column = column.decided(options, in_memory);
+        let columns = format.spread.get(name);
+        // What columns are called by is a mark whether or not a table in memory has nulls in them.
+        let column = column.decided(options, in_memory && columns.is_none());
         column.check()?;
-        if let Some(columns) = format.spread.get(name) {
-            let has_missing = column.marks().marks().iter().any(String::is_empty);
-            attributes.push(spread::attribute(name, columns, has_missing, options));
+        if let Some(columns) = columns {
+            let (attribute, note) = spread::attribute(name, columns, &column, options);
+            attributes.push(attribute);
+            notes.extend(note);
             continue;
         }
         notes.extend(column.said_of_marks());

@@ -503,8 +503,8 @@ impl Schema {
             let fail =
                 |problem: String| Err(SchemaError::Format(format!("spread.{name}: {problem}")));
             let attribute = self.attributes.iter().find(|one| one.name == *name);
-            let checked = match attribute.map(|attribute| &attribute.kind) {
-                Some(Kind::Categorical { levels, .. }) => spread.check(levels),
+            let checked = match attribute.map(|attribute| (&attribute.kind, &attribute.missing)) {
+                Some((Kind::Categorical { levels, .. }, missing)) => spread.check(levels, missing),
                 Some(_) => Err("the attribute of this name must be categorical".to_owned()),
                 None => Err("there is no attribute of this name".to_owned()),
             };

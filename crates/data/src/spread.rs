@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::attribute::Missing;
 use super::number_form::NumberForm;
 use super::spelling::{number, written_truth};
 use super::words;
@@ -15,10 +16,11 @@ pub struct Spread {
     /// The columns, in the order in which models know them. Each holds 1 or 0, true or false, yes or
     /// no.
     pub columns: Vec<String>,
-    /// The level that each column is about.
+    /// The level that each column is about, or a mark of missing values, as `nan` of `race_nan`.
     #[serde(deserialize_with = "words::deserialize")]
     pub levels: Vec<String>,
-    /// The level of rows in which no column says yes; without one such rows are refused.
+    /// The level of rows in which no column says yes, or a mark of missing values; without one such rows
+    /// are refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub base: Option<String>,
@@ -37,12 +39,20 @@ impl Spread {
         is_level.then(|| self.levels.iter().map(|own| own == level).collect())
     }
 
-    /// Checks the columns for an attribute of the levels `expected`, none of which is there twice, and
-    /// returns the problem if there is one.
+    /// Returns the first of the marks of missing values that is a level here, if one is: it says in the
+    /// columns that the value is not known.
+    pub fn mark<'m>(&self, missing: &'m Missing) -> Option<&'m str> {
+        let is_level = |mark: &&String| self.all_levels().any(|level| level == *mark);
+        missing.marks().iter().find(is_level).map(String::as_str)
+    }
+
+    /// Checks the columns for an attribute of the levels `expected`, none of which is there twice, and of
+    /// the marks of missing values `missing`, which may have columns as well, and returns the problem if
+    /// there is one.
     ///
     /// # Errors
     /// In words.
-    pub(crate) fn check(&self, expected: &[String]) -> Result<(), String> {
+    pub(crate) fn check(&self, expected: &[String], missing: &Missing) -> Result<(), String> {
         let [columns, levels] = [&self.columns, &self.levels].map(Vec::len);
         if columns != levels {
             return Err(format!(
@@ -52,14 +62,20 @@ impl Spread {
         if columns == 0 {
             return Err("'columns' names none".to_owned());
         }
-        let mut own: Vec<&String> = self.all_levels().collect();
+        let is_mark = |level: &&String| missing.marks().contains(level);
+        let (mut marks, mut own): (Vec<&String>, Vec<&String>) =
+            self.all_levels().partition(is_mark);
+        marks.sort();
+        if let Some(twice) = marks.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("'levels' and 'base' name '{}' twice", twice[0]));
+        }
         let mut all: Vec<&String> = expected.iter().collect();
         own.sort();
         all.sort();
         match own == all {
             true => Ok(()),
             false => Err(format!(
-                "'levels' and 'base' are {}, but those of the attribute {}; they must be the same",
+                "'levels' and 'base' are {}, but those of the attribute {}; they must be the same, but for marks of missing values",
                 self.all_levels().cloned().collect::<Vec<_>>().join(", "),
                 expected.join(", ")
             )),
@@ -121,5 +137,29 @@ mod tests {
         assert_eq!(spread.said_of("b"), Some(vec![false, true]));
         assert_eq!(spread.said_of("other"), Some(vec![false, false]));
         assert_eq!(spread.said_of(""), None);
+    }
+
+    #[test]
+    fn a_column_may_be_about_what_is_missing() {
+        let spread = |levels: [&str; 2], base: Option<&str>| Spread {
+            columns: vec!["race_a".into(), "race_nan".into()],
+            levels: levels.map(str::to_owned).to_vec(),
+            base: base.map(str::to_owned),
+        };
+        let missing: Missing = ["", "nan", "?"].into_iter().collect();
+        let of = |one: &Spread| one.check(&["a".to_owned()], &missing);
+        let known = spread(["a", "nan"], None);
+        of(&known).unwrap();
+        assert_eq!(known.mark(&missing), Some("nan"));
+        assert_eq!(known.mark(&["?"].into_iter().collect()), None);
+        let by_none = spread(["a", "nan"], Some("?"));
+        of(&by_none).unwrap();
+        assert_eq!(by_none.said_of("?"), Some(vec![false, false]));
+        let problem = of(&spread(["a", "nan"], Some("nan"))).unwrap_err();
+        assert!(problem.contains("'nan' twice"), "{problem}");
+        let problem = known.check(&["a".to_owned()], &Missing::default());
+        assert!(problem.unwrap_err().contains("must be the same"));
+        let problem = known.check(&["a".to_owned(), "nan".to_owned()], &missing);
+        assert!(problem.unwrap_err().contains("must be the same"));
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Such a model is asked by a schema in which each of these columns is an attribute of whole numbers, in
 //! the place of the attribute that they make up: 1 says that a row has the level of the column, 0 that it
-//! has not. Where the level is missing, or outside of those that are known, all are missing.
+//! has not. Where the level is missing, or outside of those that are known, the column of a mark of
+//! missing values says 1 (`race_nan`); where there is none, all are missing.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,7 +44,8 @@ impl SpreadRows {
             match schema.format.spread.get(&attribute.name) {
                 None => columns.push(attribute.clone()),
                 Some(spread) => {
-                    columns.extend(spread.columns.iter().map(|name| column(name, attribute)));
+                    let names = spread.columns.iter();
+                    columns.extend(names.map(|name| column(name, attribute, spread)));
                     codes = codes_of(attribute, spread);
                 }
             }
@@ -85,9 +87,10 @@ impl SpreadRows {
     }
 }
 
-/// Returns the attribute that the column `name` of `attribute` is.
-fn column(name: &str, attribute: &Attribute) -> Attribute {
-    let may_be_missing = attribute.outside == OutOfDomain::Level;
+/// Returns the attribute that the column `name` of `attribute`, one of those of `spread`, is.
+fn column(name: &str, attribute: &Attribute, spread: &Spread) -> Attribute {
+    let has_mark = spread.mark(&attribute.missing).is_some();
+    let may_be_missing = attribute.outside == OutOfDomain::Level && !has_mark;
     Attribute {
         name: name.to_owned(),
         kind: Kind::Integer { min: 0, max: 1 },
@@ -105,9 +108,13 @@ fn column(name: &str, attribute: &Attribute) -> Attribute {
 /// Returns the codes of the columns of `spread` for each code of `attribute`.
 fn codes_of(attribute: &Attribute, spread: &Spread) -> Vec<Vec<i32>> {
     let known = attribute.declared_domain().1;
+    let mark = spread.mark(&attribute.missing);
     let of_code = |code: i32| {
-        let said = (code <= known).then(|| spread.said_of(&attribute.decode(code)));
-        match said.flatten() {
+        let said = match code <= known {
+            true => spread.said_of(&attribute.decode(code)),
+            false => mark.and_then(|mark| spread.said_of(mark)),
+        };
+        match said {
             Some(said) => said.into_iter().map(i32::from).collect(),
             None => vec![MISSING; spread.columns.len()],
         }
@@ -269,6 +276,41 @@ bins = [0.5, 1.0, 1000.0]
         let rows = SpreadRows::new(&plain);
         assert_eq!(*rows.schema(), plain);
         assert_eq!(*rows.codes(Rows::new(&ROWS, 3)), ROWS);
+    }
+
+    /// Where the data say in a column of its own that the level is missing, so do the rows.
+    #[test]
+    fn a_missing_level_has_the_column_of_its_mark() {
+        let asked_by = |columns: &str, missing: &str| {
+            let mut text = format!(
+                "name = \"people\"\n[format.spread.race]\n{columns}\n[label]\nname = \"y\"\n\
+                 classes = [\"no\", \"yes\"]\n[[attribute]]\nname = \"race\"\nkind = \"categorical\"\n\
+                 levels = [\"Black\", \"White\"]\nmissing = {missing}\n"
+            );
+            text += "outside = \"level\"\n";
+            let schema = Schema::from_toml(&text).unwrap();
+            let rows = SpreadRows::new(&schema);
+            let asked = rows.schema();
+            asked.check().unwrap();
+            let codes = rows.codes(Rows::new(&[0, 1, 2], 1)).into_owned();
+            let width = asked.attributes.len();
+            let cells = RowCells::new(asked);
+            let batch = cells.batch(asked, Rows::new(&codes, width), &[]).unwrap();
+            let labels = probity_data::table::Labels::Optional;
+            let table = probity_data::table::Table::from_arrow(&[batch], &schema, labels).unwrap();
+            assert_eq!(table.codes(), [0, 1, 2], "they are the same rows");
+            let mut columns = asked.attributes.iter();
+            assert!(columns.all(|column| column.outside == OutOfDomain::Reject));
+            codes
+        };
+        let own = "columns = [\"race_White\", \"race_Black\", \"race_nan\"]\n\
+                   levels = [\"White\", \"Black\", \"nan\"]";
+        for missing in ["\"nan\"", "[\"\", \"nan\"]"] {
+            assert_eq!(asked_by(own, missing), [0, 1, 0, 1, 0, 0, 0, 0, 1]);
+        }
+        // Or rows say so in which no column holds.
+        let none = "columns = [\"race_White\", \"race_Black\"]\nlevels = [\"White\", \"Black\"]\nbase = \"?\"";
+        assert_eq!(asked_by(none, "\"?\""), [0, 1, 1, 0, 0, 0]);
     }
 
     /// A function that gives `yes` the probability 0.9 for a race and a gain, and looks at one column of

@@ -374,6 +374,21 @@ impl Column {
         held.chain(self.not_held()).collect()
     }
 
+    /// Returns whether any cell is missing.
+    pub fn has_missing(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// Returns those of `words` that say in the column that a value is missing, whether cells hold them or
+    /// not.
+    pub fn marks_among<'w>(&self, words: impl Iterator<Item = &'w String>) -> Vec<&'w String> {
+        // A dash may have been taken back.
+        let is_value = |word: &String| self.known.contains_key(word);
+        words
+            .filter(|word| self.is_mark(word) && !is_value(word))
+            .collect()
+    }
+
     /// Returns the marks that a person named and that no cell holds.
     fn not_held(&self) -> impl Iterator<Item = &str> {
         let is_held = |mark: &str| self.missing.iter().any(|(held, _)| held == mark);

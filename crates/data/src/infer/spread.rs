@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::column::MANY;
+use super::column::{Column, MANY};
 use super::error::InferError;
 use super::note::{Note, Way};
 use super::options::InferOptions;
@@ -324,30 +324,50 @@ impl Sought {
     }
 }
 
-/// Returns the attribute called `name` that is spread over columns; `has_missing` says whether it is
-/// missing in any row.
+/// Returns the attribute called `name` that is spread over columns, which were read as `column`, and what
+/// a person should know of it. A word that one is about is no level where it is a mark of missing values,
+/// as `nan` of `race_nan`.
 pub(super) fn attribute(
     name: &str,
     spread: &Spread,
-    has_missing: bool,
+    column: &Column,
     options: &InferOptions,
-) -> Attribute {
-    let blank = has_missing.then_some("");
-    Attribute {
+) -> (Attribute, Option<Note>) {
+    let marks = column.marks_among(spread.all_levels());
+    let levels = spread.all_levels().filter(|level| !marks.contains(level));
+    let known = column.marks();
+    let is_new = |mark: &&String| !known.marks().contains(mark);
+    let new: Vec<&String> = marks.iter().copied().filter(is_new).collect();
+    let attribute = Attribute {
         name: name.to_owned(),
         kind: Kind::Categorical {
-            levels: spread.all_levels().cloned().collect(),
+            levels: levels.cloned().collect(),
             ordered: false,
         },
         protected: options.protected.iter().any(|have| have == name),
         named: Vec::new(),
-        missing: blank.into_iter().collect(),
+        missing: known
+            .marks()
+            .iter()
+            .chain(new.iter().copied())
+            .cloned()
+            .collect(),
         merge: BTreeMap::new(),
-        outside: match has_missing {
+        outside: match column.has_missing() {
             true => OutOfDomain::Level,
             false => OutOfDomain::Reject,
         },
-    }
+    };
+    let note = (!new.is_empty()).then(|| {
+        let said = format!(
+            "no row has {}, for which there is a column: a mark of missing values",
+            quoted(&new)
+        );
+        let none: [&str; 0] = [];
+        let effect = "if that is a level";
+        Note::new(name, said).or(Way::of_column("missing", name, none, effect))
+    });
+    (attribute, note)
 }
 
 /// Returns the places of the column at `first` and of others of `columns` that are called alike up to the

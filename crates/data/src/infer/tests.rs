@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::Kind;
+use crate::schema::{Kind, OutOfDomain};
 use crate::table::{Labels, Table};
 use std::io::Write;
 
@@ -1435,9 +1435,7 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
     let names: Vec<&str> = names.collect();
     assert_eq!(names, ["race", "age", "sex_m", "race_code"]);
     let race = attribute(&draft, "race");
-    let levels = ["White", "nan", "(none of these)"]
-        .map(str::to_owned)
-        .to_vec();
+    let levels = ["White", "(none of these)"].map(str::to_owned).to_vec();
     assert_eq!(
         race.kind,
         Kind::Categorical {
@@ -1445,7 +1443,7 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
             ordered: false
         }
     );
-    assert!(race.protected && race.missing.marks() == [""]);
+    assert!(race.protected && race.missing.marks() == ["", "nan"]);
     for part in [
         "'race_White', 'race_nan'; in 7 rows none of them holds, which is the level '(none of these)'",
         "side by side",
@@ -1456,7 +1454,7 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
     let table = file(&text);
     let read = Table::read(table.path(), &draft.schema, Labels::Required).unwrap();
     let codes: Vec<i32> = (0..4).map(|row| read.row(row)[0]).collect();
-    assert_eq!(codes, [0, 1, 2, 3]);
+    assert_eq!(codes, [0, 2, 1, 2]);
     // One column alone is what it is, and so are columns of an attribute that nobody names.
     for protected in ["sex", "rac", "race_"] {
         let said = of(&text, protected).unwrap_err().to_string();
@@ -1497,6 +1495,82 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
         draft.schema.format.spread["race"].columns,
         ["race_White", "Race_Black"]
     );
+}
+
+/// A column that is called by a mark of missing values, as pandas makes one by `dummy_na`, is about what is
+/// missing, and no group of people.
+#[test]
+fn a_dummy_of_what_is_missing_is_no_level() {
+    use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+    use std::sync::Arc;
+
+    let table = |missing: usize| {
+        let mut text = String::from("race_White,race_Black,race_nan,income\n");
+        for row in 0..30 {
+            let race = if row < missing { 2 } else { row % 2 };
+            let holds = |of: usize| u8::from(race == of);
+            let income = row / 2 % 2;
+            text += &format!("{},{},{},{income}\n", holds(0), holds(1), holds(2));
+        }
+        file(&text)
+    };
+    let mut wanted = options();
+    wanted.protected = vec!["race".into()];
+    let draft = infer(table(4).path(), &wanted).unwrap();
+    assert_eq!(levels(&draft, "race"), "White|Black");
+    let race = attribute(&draft, "race");
+    assert_eq!(
+        (race.missing.marks(), race.known_levels()),
+        (&["nan".to_owned()][..], 2)
+    );
+    let spread = &draft.schema.format.spread["race"];
+    assert_eq!(spread.levels, ["White", "Black", "nan"]);
+    assert_eq!(spread.base, None);
+    let read = Table::read(table(4).path(), &draft.schema, Labels::Required).unwrap();
+    let codes = [0, 3, 4, 5].map(|row| read.row(row)[0]);
+    assert_eq!(codes, [2, 2, 0, 1]);
+    // The column is the model's also where no row is missing, and then its rows are refused.
+    let whole = infer(table(0).path(), &wanted).unwrap();
+    assert_eq!(levels(&whole, "race"), "White|Black");
+    let race = attribute(&whole, "race");
+    assert_eq!(
+        (race.missing.first(), race.outside),
+        (Some("nan"), OutOfDomain::Reject)
+    );
+    let said = note(
+        &whole,
+        "race",
+        "no row has 'nan', for which there is a column",
+    );
+    assert_eq!(commands(said), ["--missing race="]);
+    assert!(Table::read(table(4).path(), &whole.schema, Labels::Required).is_err());
+    // So it is of a frame, the columns of which hold no nulls.
+    let truths = |of: usize| -> ArrayRef {
+        let truths = (0..30).map(|row| Some(row % 3 == of));
+        Arc::new(truths.collect::<BooleanArray>())
+    };
+    let words = (0..30).map(|row| ["0", "1"][row / 3 % 2]);
+    let words: ArrayRef = Arc::new(StringArray::from_iter_values(words));
+    let columns = [
+        ("race_White", truths(0)),
+        ("race_Black", truths(1)),
+        ("race_nan", truths(2)),
+        ("income", words),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let named = crate::memory::register("a dummy of what is missing", vec![batch]).unwrap();
+    let frame = infer(named.path(), &wanted).unwrap();
+    assert_eq!(levels(&frame, "race"), "White|Black");
+    assert_eq!(attribute(&frame, "race").unknown(), Some(2));
+    // A person says otherwise, as of any column.
+    wanted.level.insert("race".into(), vec!["nan".into()]);
+    let draft = infer(table(4).path(), &wanted).unwrap();
+    assert_eq!(levels(&draft, "race"), "White|Black|nan");
+    wanted.level.clear();
+    wanted.missing.insert("race".into(), vec!["Black".into()]);
+    let draft = infer(table(4).path(), &wanted).unwrap();
+    assert_eq!(levels(&draft, "race"), "White|nan");
+    assert_eq!(attribute(&draft, "race").missing.marks(), ["Black"]);
 }
 
 #[test]
