@@ -111,8 +111,8 @@ struct InferArgs {
     /// Column names by position, for a file without a header
     #[arg(long, value_name = "NAME,…")]
     columns: Vec<Words>,
-    /// Leave rows out that have the wrong number of fields, no class or bytes that are no text, and
-    /// count them; the schema will do so, too
+    /// Leave rows out that have the wrong number of fields, no class, columns of an attribute that
+    /// say no one value or bytes that are no text, and count them; the schema will do so, too
     #[arg(long)]
     skip_bad_rows: bool,
     /// Whole numbers spread over more values than this get bins

@@ -74,7 +74,8 @@ pub struct Draft {
 /// # Errors
 /// See [`InferError`].
 pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
-    drafted(file, options).map_err(InferError::without_schema)
+    let draft = drafted(file, options).map_err(InferError::without_schema);
+    draft.map_err(|error| error.of_columns_taken_together(&options.format))
 }
 
 fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {

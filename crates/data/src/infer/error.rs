@@ -6,8 +6,7 @@ use thiserror::Error;
 
 use super::note::{Note, Way};
 use crate::read::{Place, ReadError};
-use crate::schema::SchemaError;
-use crate::words::quoted;
+use crate::schema::{Format, SchemaError};
 
 /// A column whose numbers may be read in two ways.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,19 +79,16 @@ pub enum InferError {
         /// The notes on what is wrong with each column, and what to give.
         notes: Vec<Note>,
     },
-    /// No column is called like a protected attribute, and those that are called like its values are
-    /// not that.
+    /// No column is called like a protected attribute, and those that are called like its values do not
+    /// say one of them in a row.
     #[error(
-        "there is no column '{attribute}', and {} cannot be taken for its values: {problem}; correct the rows, ignore columns of something else, or write [format.spread.{attribute}] into a schema by hand",
-        quoted(columns)
+        "there is no column '{attribute}', and those that are called like its values do not say one of them in every row: {row}; correct the row, leave such rows out by skip_bad_rows, ignore columns of something else, or write [format.spread.{attribute}] into a schema by hand"
     )]
     NotSpread {
         /// The attribute.
         attribute: String,
-        /// The columns that are called like its values.
-        columns: Vec<String>,
-        /// The problem with them.
-        problem: &'static str,
+        /// The first such row.
+        row: Box<ReadError>,
     },
     /// A cell is said to be a level, but no row has it.
     #[error("level says that '{cell}' is a level of the column '{column}', but no cell holds it")]
@@ -183,6 +179,29 @@ impl InferError {
             },
             other => other,
         }
+    }
+
+    /// Returns the error of a draft for which the columns of attributes were taken together that `format`
+    /// does not say to be one: they may be columns of something else.
+    pub(super) fn of_columns_taken_together(self, format: &Format) -> InferError {
+        let attribute = not_of_one_level(&self).filter(|name| !format.spread.contains_key(name));
+        match (self, attribute) {
+            (InferError::Read(ReadError::BadRow(row)), Some(attribute)) => {
+                InferError::NotSpread { attribute, row }
+            }
+            (other, _) => other,
+        }
+    }
+}
+
+/// Returns the attribute whose columns do not say one level in the row that `error` is about.
+fn not_of_one_level(error: &InferError) -> Option<String> {
+    let InferError::Read(ReadError::BadRow(row)) = error else {
+        return None;
+    };
+    match &**row {
+        ReadError::Spread { attribute, .. } => Some(attribute.clone()),
+        _ => None,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::words::quoted;
 /// The signs that may stand between the name of an attribute and a value.
 const SIGNS: [char; 6] = ['_', '-', '.', '=', ':', ' '];
 
-/// The number of rows, one of which may hold something else than an answer by mistake.
+/// The number of rows of which one may hold something else than an answer by mistake.
 const SELDOM: usize = 20;
 
 /// The level of rows in which no column holds.
@@ -145,11 +145,11 @@ fn called(name: &str, names: &[String], options: &InferOptions) -> Vec<(usize, S
 }
 
 /// Finds the attributes that `options` name as protected and that `file`, laid out as `format` says,
-/// spreads over columns; also what a person should know of them.
+/// spreads over columns; also what a person should know of them. Rows in which the columns say no one level
+/// are for whoever reads the rows, who says where they stand, or leaves them out.
 ///
 /// # Errors
-/// [`InferError::NotSpread`] for columns that are called like values of one attribute, but hold together;
-/// or the file cannot be read.
+/// When the file cannot be read.
 pub(super) fn found(
     file: &DataFile,
     format: &Format,
@@ -201,7 +201,7 @@ pub(super) fn found(
         }
     }
     for one in sought {
-        if let Some((columns, note)) = one.spread(&names)? {
+        if let Some((columns, note)) = one.spread(&names) {
             spread.insert(one.name, columns);
             notes.push(note);
         }
@@ -226,14 +226,14 @@ struct Called {
 }
 
 impl Called {
-    /// Returns whether the column says nothing else.
-    fn is_of_answers(&self) -> bool {
-        self.others == 0
+    /// Returns whether the column says yes or no more often than something else.
+    fn is_mostly_of_answers(&self) -> bool {
+        self.others == 0 || self.said.iter().flatten().count() > self.others
     }
 
     /// Returns whether the column says something else so rarely that this may be a mistake.
     fn may_be_of_answers(&self) -> bool {
-        SELDOM * self.others <= self.said.len()
+        self.is_mostly_of_answers() && self.others <= (self.said.len() / SELDOM).max(1)
     }
 }
 
@@ -253,45 +253,28 @@ impl Sought {
 
     /// Returns the columns of the attribute, and what a person should know of them; nothing where there
     /// are less than two.
-    fn spread(&self, names: &[String]) -> Result<Option<(Spread, Note)>, InferError> {
-        let (columns, others): (Vec<&Called>, Vec<&Called>) = self
-            .columns
-            .iter()
-            .partition(|column| column.is_of_answers());
-        let odd = others.iter().filter(|column| column.may_be_of_answers());
-        let odd: Vec<&Called> = odd.copied().collect();
-        if columns.len() + odd.len() < 2 {
-            return Ok(None);
+    fn spread(&self, names: &[String]) -> Option<(Spread, Note)> {
+        let clean = self.columns.iter().filter(|column| column.others == 0);
+        // Without two of them it is these columns or none.
+        let are_all = clean.count() < 2;
+        let is_taken = |column: &&Called| match are_all {
+            true => column.is_mostly_of_answers(),
+            false => column.may_be_of_answers(),
+        };
+        let (columns, others): (Vec<&Called>, Vec<&Called>) =
+            self.columns.iter().partition(is_taken);
+        if columns.len() < 2 {
+            return None;
         }
         let named = |columns: &[&Called]| {
             let names = columns.iter().map(|column| names[column.at].clone());
             names.collect::<Vec<String>>()
         };
-        let refused = |problem| InferError::NotSpread {
-            attribute: self.name.clone(),
-            columns: named(&columns),
-            problem,
+        let none_holds = |row: &usize| {
+            let mut columns = columns.iter();
+            columns.all(|column| column.said[*row] == Some(false))
         };
-        if !odd.is_empty() {
-            return Err(InferError::NotSpread {
-                attribute: self.name.clone(),
-                columns: named(&odd),
-                problem: "some cells say neither yes nor no",
-            });
-        }
-        let mut without = 0;
-        for row in 0..columns[0].said.len() {
-            let said = columns.iter().map(|column| column.said[row]);
-            let held = said.clone().filter(|said| *said == Some(true)).count();
-            let missing = said.filter(Option::is_none).count();
-            match (held, missing) {
-                (0, 0) => without += 1,
-                (1, 0) => {}
-                (0, missing) if missing == columns.len() => {}
-                (0 | 1, _) => return Err(refused("where some are missing, others are not")),
-                _ => return Err(refused("two of them hold in one row")),
-            }
-        }
+        let without = (0..columns[0].said.len()).filter(none_holds).count();
         let levels: Vec<String> = columns.iter().map(|column| column.value.clone()).collect();
         let mut base = BASE.to_owned();
         while levels.contains(&base) {
@@ -320,7 +303,7 @@ impl Sought {
             levels,
             base: (without > 0).then_some(base),
         };
-        Ok(Some((spread, Note::new(&self.name, said))))
+        Some((spread, Note::new(&self.name, said)))
     }
 }
 

@@ -1470,31 +1470,100 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
         (spread.levels.join(","), &spread.base),
         ("White,Black".into(), &None)
     );
-    for (rows, why) in [
-        ("1,1,1", "two of them hold in one row"),
-        ("1,,1", "where some are missing, others are not"),
+}
+
+/// Rows in which the columns of an attribute do not say one level are bad rows.
+#[test]
+fn columns_that_do_not_say_one_level_are_named_with_their_line() {
+    let of = |text: &str, skips: bool| {
+        let mut wanted = options();
+        wanted.protected = vec!["race".into()];
+        wanted.format.skip_bad_rows = skips;
+        infer(file(text).path(), &wanted)
+    };
+    let whole = "race.White,race: Black,income\n1,0,1\n0,1,0\n";
+    for (cells, what) in [
+        (
+            "1,1",
+            "more than one says yes: race.White = '1', race: Black = '1'",
+        ),
+        (
+            "1,",
+            "some are missing and others are not: race: Black = ''",
+        ),
+        ("0,2", "one says neither yes nor no: race: Black = '2'"),
     ] {
-        let said = of(&format!("{whole}{rows}\n"), "race").unwrap_err();
-        let said = said.to_string();
-        let expected = format!(
-            "there is no column 'race', and 'race.White', 'race: Black' cannot be taken for its values: {why}"
+        let text = format!("{whole}{cells},1\n");
+        let said = of(&text, false).unwrap_err().to_string();
+        assert!(
+            said.starts_with("there is no column 'race', and those"),
+            "{said}"
         );
-        assert!(said.starts_with(&expected), "{said}");
+        let row = format!("line 4: of the columns of 'race' {what}");
+        for part in [
+            row.as_str(),
+            "skip_bad_rows",
+            "ignore columns",
+            "[format.spread.race]",
+        ] {
+            assert!(said.contains(part), "no '{part}' in: {said}");
+        }
+        let draft = of(&text, true).unwrap();
+        assert_eq!(levels(&draft, "race"), "White|Black");
+        assert_eq!(draft.bad_rows.rows, 1);
+        assert!(draft.bad_rows.to_string().contains("(line 4)"));
+        assert!(draft.schema.format.skip_bad_rows);
+        let read = Table::read(file(&text).path(), &draft.schema, Labels::Required).unwrap();
+        assert_eq!(read.codes(), [0, 1]);
     }
-    // One cell that says something else is a mistake; a column of counts is another attribute.
-    let mut odd = String::from("race_White,Race_Black,income\n");
-    for row in 0..40 {
-        let white = if row == 7 { "2" } else { ["1", "0"][row % 2] };
-        odd += &format!("{white},{},{}\n", row % 2, row / 2 % 2);
-    }
-    let said = of(&odd, "race").unwrap_err().to_string();
-    assert!(said.contains("'race_White' cannot be taken"), "{said}");
-    let clean = odd.replace("\n2,", "\n0,");
-    let draft = of(&clean, "race").unwrap();
-    assert_eq!(
-        draft.schema.format.spread["race"].columns,
-        ["race_White", "Race_Black"]
+    // Of a spread that the layout says, nothing is guessed.
+    let mut wanted = options();
+    wanted.protected = vec!["race".into()];
+    let draft = of(whole, false).unwrap();
+    wanted.format.spread = draft.schema.format.spread;
+    let error = infer(file(&format!("{whole}1,1,1\n")).path(), &wanted).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("line 4: of the columns") && !said.contains("no column"),
+        "{said}"
     );
+}
+
+/// A cell that says something else is a mistake where that is rare; a column of counts is another
+/// attribute.
+#[test]
+fn seldom_cells_that_are_no_answers_are_mistakes() {
+    let of = |others: usize, rows: usize, more: bool| {
+        let mut text = String::from("race_White,Race_Black,race_Asian,income\n");
+        for row in 0..rows {
+            let holds = |of: usize| u8::from(row % 3 == of);
+            let white = if row < others { 2 } else { holds(0) };
+            let asian = if more {
+                holds(2).to_string()
+            } else {
+                format!("a{}", row % 4)
+            };
+            text += &format!("{white},{},{asian},{}\n", holds(1), row / 2 % 2);
+        }
+        let mut wanted = options();
+        wanted.protected = vec!["race".into()];
+        infer(file(&text).path(), &wanted)
+    };
+    for (others, rows) in [(1, 12), (1, 60), (3, 60)] {
+        let said = of(others, rows, true).unwrap_err().to_string();
+        let row = "line 2: of the columns of 'race' one says neither yes nor no: race_White = '2'";
+        assert!(said.contains(row), "{said}");
+    }
+    let draft = of(20, 60, true).unwrap();
+    let spread = &draft.schema.format.spread["race"];
+    assert_eq!(spread.columns, ["Race_Black", "race_Asian"]);
+    note(&draft, "race", "'race_White': a column of its own");
+    // Without it there would be no race.
+    let said = of(20, 60, false).unwrap_err().to_string();
+    assert!(said.contains("line 2: of the columns of 'race'"), "{said}");
+    let draft = of(0, 60, false).unwrap();
+    let spread = &draft.schema.format.spread["race"];
+    assert_eq!(spread.columns, ["race_White", "Race_Black"]);
 }
 
 /// A column that is called by a mark of missing values, as pandas makes one by `dummy_na`, is about what is
