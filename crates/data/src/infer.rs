@@ -158,7 +158,9 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         if let Some(columns) = columns {
             let (attribute, note) = spread::attribute(name, columns, &column, options);
             attributes.push(attribute);
+            notes.extend(column.said_of_marks());
             notes.extend(note);
+            notes.extend(column.said_of_missing(rows));
             continue;
         }
         notes.extend(column.said_of_marks());

@@ -916,7 +916,7 @@ impl Column {
     }
 
     /// Returns the note on missing values, in `rows` rows.
-    fn said_of_missing(&self, rows: usize) -> Option<Note> {
+    pub fn said_of_missing(&self, rows: usize) -> Option<Note> {
         if self.missing.is_empty() {
             return None;
         }

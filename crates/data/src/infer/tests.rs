@@ -1448,6 +1448,7 @@ fn columns_that_are_called_by_an_attribute_are_taken_for_it() {
         "'race_White', 'race_nan'; in 7 rows none of them holds, which is the level '(none of these)'",
         "side by side",
         "'race_code': a column of its own, which holds other things",
+        "15 of its 30 cells count as missing: blank (7), 'nan' (8); 'nan' may be a group of people",
     ] {
         note(&draft, "race", part);
     }
@@ -1592,6 +1593,13 @@ fn a_dummy_of_what_is_missing_is_no_level() {
         (race.missing.marks(), race.known_levels()),
         (&["nan".to_owned()][..], 2)
     );
+    let said = note(
+        &draft,
+        "race",
+        "4 of its 30 cells count as missing: 'nan' (4)",
+    );
+    let ways = ["--level race=nan", "--missing race=", "--missing race=nan"];
+    assert_eq!(commands(said), ways);
     let spread = &draft.schema.format.spread["race"];
     assert_eq!(spread.levels, ["White", "Black", "nan"]);
     assert_eq!(spread.base, None);
@@ -1640,6 +1648,12 @@ fn a_dummy_of_what_is_missing_is_no_level() {
     let draft = infer(table(4).path(), &wanted).unwrap();
     assert_eq!(levels(&draft, "race"), "White|nan");
     assert_eq!(attribute(&draft, "race").missing.marks(), ["Black"]);
+    assert!(commands(note(&draft, "race", "13 of its 30 cells")).is_empty());
+    wanted
+        .missing
+        .insert("race".into(), vec!["nan".into(), "x".into()]);
+    let draft = infer(table(4).path(), &wanted).unwrap();
+    note(&draft, "race", "no cell holds 'x'");
 }
 
 #[test]
