@@ -24,6 +24,14 @@ pub struct Spread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub base: Option<String>,
+    /// The words for no and for yes that models know in the columns; without them 0 and 1.
+    #[serde(
+        default,
+        deserialize_with = "words::deserialize",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub answers: Vec<String>,
 }
 
 impl Spread {
@@ -62,6 +70,7 @@ impl Spread {
         if columns == 0 {
             return Err("'columns' names none".to_owned());
         }
+        self.check_answers()?;
         let is_mark = |level: &&String| missing.marks().contains(level);
         let (mut marks, mut own): (Vec<&String>, Vec<&String>) =
             self.all_levels().partition(is_mark);
@@ -79,6 +88,24 @@ impl Spread {
                 self.all_levels().cloned().collect::<Vec<_>>().join(", "),
                 expected.join(", ")
             )),
+        }
+    }
+
+    /// Checks the words of the columns, and returns the problem if there is one.
+    fn check_answers(&self) -> Result<(), String> {
+        let said: Vec<Option<bool>> = self
+            .answers
+            .iter()
+            .map(|word| written_truth(word))
+            .collect();
+        let is_number = |word: &String| number(word).is_some();
+        match said[..] {
+            [] => Ok(()),
+            [Some(false), Some(true)] if !self.answers.iter().any(is_number) => Ok(()),
+            _ => Err(
+                "'answers' are a word for no and one for yes, such as [\"no\", \"yes\"]; numbers are not named"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -133,10 +160,30 @@ mod tests {
             columns: vec!["race_a".into(), "race_b".into()],
             levels: vec!["a".into(), "b".into()],
             base: Some("other".into()),
+            answers: Vec::new(),
         };
         assert_eq!(spread.said_of("b"), Some(vec![false, true]));
         assert_eq!(spread.said_of("other"), Some(vec![false, false]));
         assert_eq!(spread.said_of(""), None);
+    }
+
+    #[test]
+    fn answers_are_words_for_no_and_yes() {
+        let of = |answers: &[&str]| {
+            let spread = Spread {
+                columns: vec!["is_a".into()],
+                levels: vec!["a".into()],
+                base: Some("b".into()),
+                answers: answers.iter().map(|&word| word.to_owned()).collect(),
+            };
+            spread.check(&["a".to_owned(), "b".to_owned()], &Missing::default())
+        };
+        for words in [&[][..], &["no", "yes"], &["N", "Y"], &["False", "True"]] {
+            of(words).unwrap();
+        }
+        for words in [&["yes", "no"][..], &["0", "1"], &["no"], &["nein", "ja"]] {
+            assert!(of(words).unwrap_err().contains("'answers'"), "{words:?}");
+        }
     }
 
     #[test]
@@ -145,6 +192,7 @@ mod tests {
             columns: vec!["race_a".into(), "race_nan".into()],
             levels: levels.map(str::to_owned).to_vec(),
             base: base.map(str::to_owned),
+            answers: Vec::new(),
         };
         let missing: Missing = ["", "nan", "?"].into_iter().collect();
         let of = |one: &Spread| one.check(&["a".to_owned()], &missing);

@@ -3,7 +3,7 @@
 //!
 //! Such a model is asked by a schema in which each of these columns is an attribute of whole numbers, in
 //! the place of the attribute that they make up: 1 says that a row has the level of the column, 0 that it
-//! has not. Where the level is missing, or outside of those that are known, the column of a mark of
+//! has not; or an attribute of the two words that the data have for that. Where the level is missing, or outside of those that are known, the column of a mark of
 //! missing values says 1 (`race_nan`); where there is none, all are missing.
 
 use std::borrow::Cow;
@@ -93,7 +93,14 @@ fn column(name: &str, attribute: &Attribute, spread: &Spread) -> Attribute {
     let may_be_missing = attribute.outside == OutOfDomain::Level && !has_mark;
     Attribute {
         name: name.to_owned(),
-        kind: Kind::Integer { min: 0, max: 1 },
+        kind: match spread.answers.is_empty() {
+            true => Kind::Integer { min: 0, max: 1 },
+            // In order: they are one column of a matrix, too.
+            false => Kind::Categorical {
+                levels: spread.answers.clone(),
+                ordered: true,
+            },
+        },
         protected: attribute.protected,
         named: Vec::new(),
         missing: may_be_missing.then_some("").into_iter().collect(),
@@ -311,6 +318,31 @@ bins = [0.5, 1.0, 1000.0]
         // Or rows say so in which no column holds.
         let none = "columns = [\"race_White\", \"race_Black\"]\nlevels = [\"White\", \"Black\"]\nbase = \"?\"";
         assert_eq!(asked_by(none, "\"?\""), [0, 1, 1, 0, 0, 0]);
+    }
+
+    /// A model that knows the columns by words is asked with these.
+    #[test]
+    fn rows_have_the_words_of_the_data() {
+        let mut schema = schema();
+        let spread = schema.format.spread.get_mut("race").unwrap();
+        spread.answers = vec!["no".to_owned(), "yes".to_owned()];
+        let rows = SpreadRows::new(&schema);
+        let asked = rows.schema();
+        asked.check().unwrap();
+        let codes = rows.codes(Rows::new(&ROWS, 3));
+        let batch = RowCells::new(asked).batch(asked, Rows::new(&codes, 4), &[]);
+        let batch = batch.unwrap();
+        let words = batch.column(1).as_string::<i32>();
+        let words: Vec<Option<&str>> = words.iter().collect();
+        assert_eq!(words, [Some("no"), Some("no"), Some("yes"), None]);
+        let greeting = serde_json::to_value(Greeting::new(asked, 1)).unwrap();
+        assert_eq!(
+            greeting["columns"][1]["values"],
+            serde_json::json!(["no", "yes", ""])
+        );
+        let labels = probity_data::table::Labels::Optional;
+        let table = probity_data::table::Table::from_arrow(&[batch], &schema, labels).unwrap();
+        assert_eq!(table.codes(), ROWS);
     }
 
     /// A function that gives `yes` the probability 0.9 for a race and a gain, and looks at one column of

@@ -16,6 +16,7 @@ use crate::number_form::NumberForm;
 use crate::read::{OfRow, ReadError, Records};
 use crate::schema::{Attribute, Format, Kind, OutOfDomain, Spread, is_missing};
 use crate::source::DataFile;
+use crate::spelling::{number, truth};
 use crate::spread::answer;
 use crate::unicode;
 use crate::words::quoted;
@@ -187,7 +188,10 @@ pub(super) fn found(
                             column.others += 1;
                             None
                         }
-                        said => said,
+                        said => {
+                            column.keep(cell, said);
+                            said
+                        }
                     },
                     Err(ReadError::ColumnType { .. }) => {
                         column.others += 1;
@@ -223,9 +227,22 @@ struct Called {
     said: Vec<Option<bool>>,
     /// The number of rows of which it says something else.
     others: usize,
+    /// The first two spellings of no, and of yes.
+    spellings: [Vec<String>; 2],
 }
 
 impl Called {
+    /// Keeps how a cell spells what it says.
+    fn keep(&mut self, cell: &str, said: Option<bool>) {
+        let Some(said) = said else {
+            return;
+        };
+        let spellings = &mut self.spellings[usize::from(said)];
+        if spellings.len() < 2 && !spellings.iter().any(|known| known == cell) {
+            spellings.push(cell.to_owned());
+        }
+    }
+
     /// Returns whether the column says yes or no more often than something else.
     fn is_mostly_of_answers(&self) -> bool {
         self.others == 0 || self.said.iter().flatten().count() > self.others
@@ -244,6 +261,7 @@ impl Sought {
             value,
             said: Vec::new(),
             others: 0,
+            spellings: [Vec::new(), Vec::new()],
         };
         Sought {
             name: name.to_owned(),
@@ -302,9 +320,27 @@ impl Sought {
             columns: named(&columns),
             levels,
             base: (without > 0).then_some(base),
+            answers: answers(&columns),
         };
         Some((spread, Note::new(&self.name, said)))
     }
+}
+
+/// Returns the words by which `columns` say no and yes, where these are one each that a model does not know
+/// as 0 and 1: it does know a truth of programs so.
+fn answers(columns: &[&Called]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for said in 0..2 {
+        let spellings = columns.iter().flat_map(|column| &column.spellings[said]);
+        let mut spellings: Vec<&String> = spellings.collect();
+        spellings.sort();
+        spellings.dedup();
+        match spellings[..] {
+            [word] if number(word).is_none() && truth(word).is_none() => words.push(word.clone()),
+            _ => return Vec::new(),
+        }
+    }
+    words
 }
 
 /// Returns the attribute called `name` that is spread over columns, which were read as `column`, and what

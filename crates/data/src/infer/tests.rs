@@ -1656,6 +1656,35 @@ fn a_dummy_of_what_is_missing_is_no_level() {
     note(&draft, "race", "no cell holds 'x'");
 }
 
+/// A model that learnt words is asked with words: numbers and truths of programs are one to it.
+#[test]
+fn dummies_keep_their_words_for_no_and_yes() {
+    let of = |no: &str, yes: &str, last: &str| {
+        let mut text = String::from("race_White,race_Black,income\n");
+        for row in 0..30 {
+            let [white, black] = [0, 1].map(|of| [no, yes][usize::from(row % 3 == of)]);
+            text += &format!("{white},{black},{}\n", row / 3 % 2);
+        }
+        text += &format!("{yes},{last},0\n,,1\n");
+        let mut wanted = options();
+        wanted.protected = vec!["race".into()];
+        let draft = infer(file(&text).path(), &wanted).unwrap();
+        let again = Schema::from_toml(&draft.schema.to_toml().unwrap()).unwrap();
+        assert_eq!(again, draft.schema);
+        draft.schema.format.spread["race"].answers.join(" ")
+    };
+    assert_eq!(of("no", "yes", "no"), "no yes");
+    assert_eq!(of("N", "Y", "N"), "N Y");
+    for (no, yes, last) in [
+        ("no", "yes", "No"),
+        ("0", "1", "0"),
+        ("False", "True", "False"),
+        ("no", "1", "no"),
+    ] {
+        assert_eq!(of(no, yes, last), "");
+    }
+}
+
 #[test]
 fn an_index_without_a_name_is_left_out() {
     fn table(header: &str, first: fn(usize) -> String) -> tempfile::NamedTempFile {

@@ -228,6 +228,7 @@ mod tests {
             columns: words(["race_White", "race_Black"]),
             levels: words(["White", "Black"]),
             base: base.map(str::to_owned),
+            answers: Vec::new(),
         };
         BTreeMap::from([("race".to_owned(), race)])
     }
