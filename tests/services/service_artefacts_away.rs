@@ -144,7 +144,7 @@ fn a_service_does_not_begin_without_its_storage() {
         (PLACE, Some(("AWS_ALLOW_HTTP", "false")), "AWS_ALLOW_HTTP"),
         (
             PLACE,
-            Some(("AWS_SECRET_ACCESS_KEY", "wrong")),
+            Some(("AWS_ACCESS_KEY_ID", "wrong")),
             "cannot use s3",
         ),
         (

@@ -341,6 +341,7 @@ fn names_that_look_like_paths() {
         "data",
         "lock",
         "locks",
+        "manifests",
         "models",
         "probity.sqlite",
         "reports",

@@ -1,5 +1,5 @@
 // Real storage that speaks the protocol of Amazon S3, for the tests: the package s3rver, which checks
-// signatures, with the bucket `artefacts`.
+// who asks (not the signatures of version 4), with the bucket `artefacts`.
 //
 //   node server.mjs MODULES FOLDER
 //
