@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn read(url: &str) -> Result<DatabaseOptions, DatabaseOptionsError> {
-        DatabaseOptions::new(url, Some("secret".to_owned()), None)
+        DatabaseOptions::new(url, Some("guess what".to_owned()), None)
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
                 false => SslMode::Disable,
             };
             assert_eq!(options.config.get_ssl_mode(), mode, "{url}");
-            assert!(!format!("{options:?}").contains("secret"));
+            assert!(!format!("{options:?}").contains("guess what"));
         }
     }
 
