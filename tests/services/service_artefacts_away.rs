@@ -142,11 +142,7 @@ fn a_service_does_not_begin_without_its_storage() {
         ("s3://artefacts/../other", None, "is no place for artefacts"),
         ("s3://nowhere", None, "cannot use s3://nowhere"),
         (PLACE, Some(("AWS_ALLOW_HTTP", "false")), "AWS_ALLOW_HTTP"),
-        (
-            PLACE,
-            Some(("AWS_ACCESS_KEY_ID", "wrong")),
-            "cannot use s3",
-        ),
+        (PLACE, Some(("AWS_ACCESS_KEY_ID", "wrong")), "cannot use s3"),
         (
             PLACE,
             Some(("AWS_PROXY_URL", "http://127.0.0.1:1")),
