@@ -75,7 +75,7 @@ pub enum StoreError {
     Sqlite(#[from] rusqlite::Error),
     /// The error of PostgreSQL.
     #[error("the database: {}", database::said(.0))]
-    Postgres(postgres::Error),
+    Postgres(tokio_postgres::Error),
     /// The server of the database cannot be reached at present.
     #[error("the database cannot be reached: {0}")]
     Away(String),

@@ -8,10 +8,10 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use ::postgres::config::{Host, SslMode};
-use ::postgres::{Client, Config};
 use rustls::ClientConfig;
 use thiserror::Error;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::errors::said;
@@ -113,10 +113,12 @@ impl DatabaseOptions {
         })
     }
 
-    /// Connects to the server.
-    pub(super) fn client(&self) -> Result<Client, ::postgres::Error> {
+    /// Connects to the server. What goes over the connection does so on the runtime that waits.
+    pub(super) async fn client(&self) -> Result<Client, tokio_postgres::Error> {
         let tls = MakeRustlsConnect::new(self.tls.clone());
-        self.config.connect(tls)
+        let (client, connection) = self.config.connect(tls).await?;
+        tokio::spawn(connection);
+        Ok(client)
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) enum Row<'r> {
     /// A row of a file.
     Sqlite(&'r rusqlite::Row<'r>),
     /// A row of a server.
-    Postgres(&'r ::postgres::Row),
+    Postgres(&'r tokio_postgres::Row),
 }
 
 impl Row<'_> {

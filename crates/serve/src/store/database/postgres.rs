@@ -7,20 +7,20 @@
 //!
 //! Each transaction begins with the lock of all of them ([`BEGIN`]), so that of all services one
 //! writes at a time, as with SQLite one process does. The tables lie in a schema of their own.
-//! Statements have time limits, so that a service or a network that hangs does not hold the lock
-//! for good.
+//! Statements have time limits at the server, so that a service or a network that hangs does not hold
+//! the lock for good, and longer ones here ([`PATIENCE`]), so that a server that hangs holds nobody.
 //!
-//! The crate `postgres` waits with an executor of its own: it must be called from threads that may
-//! wait, never from those that answer requests, as all of the store must.
+//! A session waits with a runtime of its own: it must be used on threads that may wait, never on those
+//! that answer requests, as all of the store must.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use ::postgres::Client;
-use ::postgres::types::{ToSql, Type};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::Client;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::super::{StoreError, TABLES, VERSION};
 use super::errors::said;
@@ -34,8 +34,14 @@ const SETTINGS: &str = "SET search_path TO probity; SET lock_timeout TO '10s';
 
 /// The beginning of a transaction: no other one of the database goes on until it ends. Each of its
 /// statements sees what is there when it begins, so nothing from before the lock.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SELECT pg_advisory_xact_lock(7163287445036462)";
+
+/// How long a connection may take until it can be used.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a statement may be without an answer: longer than the server itself lets it go on.
+const PATIENCE: Duration = Duration::from_secs(35);
 
 /// How long after a failure no other connection is tried: what waited meanwhile fails as well.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -64,17 +70,12 @@ impl Held {
         {
             return Err(StoreError::Away(why.clone()));
         }
-        let client = options.client().and_then(|mut client| {
-            client.batch_execute(SETTINGS)?;
-            Ok(client)
-        });
-        match client {
-            Ok(client) => {
+        match Session::begin(options) {
+            Ok(session) => {
                 self.failed = None;
-                Ok(Session(Some(client)))
+                Ok(session)
             }
-            Err(error) => {
-                let why = said(&error);
+            Err(why) => {
                 self.failed = Some((Instant::now(), why.clone()));
                 Err(StoreError::Away(why))
             }
@@ -83,28 +84,72 @@ impl Held {
 }
 
 /// A connection to a server.
-pub(crate) struct Session(Option<Client>);
+pub(crate) struct Session {
+    client: Client,
+    /// What the connection is worked on by; none when it is dropped.
+    runtime: Option<Runtime>,
+}
 
 impl Drop for Session {
-    /// Says good-bye to the server on a thread of its own: the last handle on a service may be
-    /// dropped where nothing may wait.
+    /// Ends the connection. The last handle on a service may be dropped where nothing may wait, so
+    /// nothing is waited for.
     fn drop(&mut self) {
-        if let Some(client) = self.0.take() {
-            // Without a thread there is no good-bye; the server sees the end of the connection.
-            let _ = thread::Builder::new().spawn(move || drop(client));
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
 
+/// Waits for what a server answers on `runtime`, for a while.
+fn wait<T>(
+    runtime: &Runtime,
+    time: Duration,
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, StoreError> {
+    let late = || StoreError::Away("the server does not answer in time".to_owned());
+    // The clock is that of the runtime.
+    let answered = runtime.block_on(async { tokio::time::timeout(time, answer).await });
+    Ok(answered.map_err(|_| late())??)
+}
+
 impl Session {
-    fn client(&mut self) -> Result<&mut Client, StoreError> {
+    /// Makes a connection.
+    /// Fails with the reason why there is none.
+    fn begin(options: &DatabaseOptions) -> Result<Session, String> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let client = wait(&runtime, CONNECT, async {
+            let client = options.client().await?;
+            client.batch_execute(SETTINGS).await?;
+            Ok(client)
+        });
+        match client {
+            Ok(client) => Ok(Session {
+                client,
+                runtime: Some(runtime),
+            }),
+            Err(error) => {
+                runtime.shutdown_background();
+                Err(match error {
+                    StoreError::Away(why) => why,
+                    StoreError::Postgres(error) => said(&error),
+                    other => other.to_string(),
+                })
+            }
+        }
+    }
+
+    fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, StoreError> {
         let closed = || StoreError::Away("the connection is closed".to_owned());
-        self.0.as_mut().ok_or_else(closed)
+        wait(self.runtime.as_ref().ok_or_else(closed)?, PATIENCE, answer)
     }
 
     /// Carries out statements that have no parameters.
     fn batch(&mut self, statements: &str) -> Result<(), StoreError> {
-        Ok(self.client()?.batch_execute(statements)?)
+        self.wait(self.client.batch_execute(statements))
     }
 
     /// Returns the rows that answer `statement`.
@@ -112,11 +157,11 @@ impl Session {
         &mut self,
         statement: &str,
         values: &[Value<'_>],
-    ) -> Result<Vec<::postgres::Row>, StoreError> {
+    ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         let values = without_nul(values);
         let typed: Vec<_> = values.iter().map(typed).collect();
         let statement = dialect::statement(statement);
-        Ok(self.client()?.query_typed(&statement, &typed)?)
+        self.wait(self.client.query_typed(&statement, &typed))
     }
 
     /// Carries `statement` out, and returns how many rows it changed.
@@ -124,7 +169,7 @@ impl Session {
         let values = without_nul(values);
         let typed: Vec<_> = values.iter().map(typed).collect();
         let statement = dialect::statement(statement);
-        Ok(self.client()?.execute_typed(&statement, &typed)?)
+        self.wait(self.client.execute_typed(&statement, &typed))
     }
 }
 
@@ -154,9 +199,9 @@ fn typed<'v>(value: &'v Value<'_>) -> (&'v (dyn ToSql + Sync), Type) {
 }
 
 /// The value of the column at `place` of a row.
-pub(super) fn column(row: &::postgres::Row, place: usize) -> Result<Column<'_>, StoreError> {
+pub(super) fn column(row: &tokio_postgres::Row, place: usize) -> Result<Column<'_>, StoreError> {
     let columns = row.columns();
-    let known = columns.get(place).map(::postgres::Column::type_);
+    let known = columns.get(place).map(tokio_postgres::Column::type_);
     let column = match known {
         Some(&Type::TEXT) => row.try_get::<_, Option<&str>>(place)?.map(Column::Text),
         Some(&Type::INT8) => row.try_get::<_, Option<i64>>(place)?.map(Column::Integer),
@@ -313,6 +358,7 @@ fn make_tables(transaction: &Transaction<'_>) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::thread;
 
     use super::*;
     use crate::store::tests::Server;
