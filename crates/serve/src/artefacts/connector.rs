@@ -65,9 +65,10 @@ impl HttpConnector for Connector {
         }
         let time = |key: ClientConfigKey| match value(key) {
             None => Ok(None),
-            Some(text) => humantime::parse_duration(&text)
-                .map(Some)
-                .map_err(|_| wrong(format!("'{text}' is no length of time"))),
+            Some(text) => humantime::parse_duration(&text).map(Some).map_err(|_| {
+                let name = key.as_ref().to_uppercase();
+                wrong(format!("AWS_{name}: '{text}' is no length of time"))
+            }),
         };
         let config = Agent::config_builder()
             .http_status_as_error(false)

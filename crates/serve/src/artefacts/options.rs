@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::{BackoffConfig, RetryConfig};
 use thiserror::Error;
 
@@ -59,7 +59,9 @@ impl ArtefactsOptions {
     /// Fails where the address is none. A prefix has plain parts only, so that no key leads out of
     /// it.
     pub(super) fn place(&self) -> Result<Place, ArtefactsError> {
-        let wrong = || ArtefactsError::Address(self.address.clone());
+        // What stands before an @ may be a secret.
+        let shown = self.address.rsplit('@').next().unwrap_or_default();
+        let wrong = || ArtefactsError::Address(shown.to_owned());
         let rest = self.address.strip_prefix(SCHEME).ok_or_else(wrong)?;
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         let mut parts = rest.split('/').map(str::to_owned);
@@ -89,7 +91,13 @@ impl ArtefactsOptions {
             max_retries: TRIES,
             retry_timeout: PATIENCE,
         };
-        AmazonS3Builder::from_env()
+        let environment = AmazonS3Builder::from_env();
+        let endpoint = environment.get_config_value(&AmazonS3ConfigKey::Endpoint);
+        if endpoint.is_some_and(|endpoint| endpoint.contains('@')) {
+            let wrong = "AWS_ENDPOINT_URL must not hold a name or a password";
+            return Err(ArtefactsError::Settings(wrong.to_owned()));
+        }
+        environment
             .with_bucket_name(&place.bucket)
             // Not every storage of this protocol deletes several objects at once.
             .with_disable_bulk_delete(true)
