@@ -4,10 +4,12 @@
 //! database in the data directory is that of its files; one of a server may be any other's. So its
 //! services leave their database's identifier in the file `service.json`, and begin in no data
 //! directory that is another's. Where the services of a database keep their files in a data directory,
-//! there is one, which they share: the database says that there is, and a service that begins in
-//! another one, which is empty, is refused before it is asked for files that are not there.
+//! there is one, which they share; else they are in one bucket. The database says where, and a service
+//! that begins with another place is refused, before it is asked for files that are not there, while
+//! one of the others runs.
 
 use std::io;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,9 @@ use probity_run::run_directory::write_atomically;
 /// The file that says whose a data directory is.
 const OWNER: &str = "service.json";
 
+/// How long is looked whether another service counts, which it does every second.
+const LOOK: Duration = Duration::from_secs(3);
+
 /// The services that a data directory belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,14 +36,14 @@ struct Owner {
     is_cache: bool,
 }
 
-/// Sees to it that the data directory `places` is one of the services of `database`, as a cache or for
-/// all their files.
-/// Fails when it is another's, or the services of the database have another one.
+/// Sees to it that the data directory `places` is one of the services of `database`: as a cache, where
+/// their files lie in `bucket`, or for all of them.
+/// Fails when it is another's, or the services of the database keep their files elsewhere.
 pub fn own(
     places: &Places,
     database: &Store,
     itself: Itself,
-    is_cache: bool,
+    bucket: Option<&str>,
 ) -> Result<(), ServiceError> {
     let directory = || places.root().to_owned();
     let failed = |source| ServiceError::DataDirectory {
@@ -54,7 +59,7 @@ pub fn own(
     let found = found.transpose().map_err(|error| failed(error.into()))?;
     let owner = Owner {
         service: database.service()?,
-        is_cache,
+        is_cache: bucket.is_some(),
     };
     let is_anothers = match &found {
         Some(found) => found.service != owner.service,
@@ -68,13 +73,13 @@ pub fn own(
     if !database.is_shared() {
         return Ok(());
     }
-    let is_new = database.keep_in_folder(itself, !is_cache)?;
+    let is_new = keep_files(database, itself, bucket)?;
     if found.as_ref() == Some(&owner) {
         return Ok(());
     }
-    if !is_cache && !is_new {
+    if bucket.is_none() && !is_new {
         return Err(ServiceError::Elsewhere {
-            directory: directory(),
+            place: format!("in another data directory than {}", directory().display()),
         });
     }
     let bytes = serde_json::to_vec(&owner).map_err(|error| failed(error.into()))?;
@@ -82,10 +87,50 @@ pub fn own(
     written.map_err(|error| failed(io::Error::other(error)))
 }
 
+/// Records where the files are; returns whether that is new.
+/// Fails where they are elsewhere, and a service runs that keeps them there.
+fn keep_files(
+    database: &Store,
+    itself: Itself,
+    bucket: Option<&str>,
+) -> Result<bool, ServiceError> {
+    let now = bucket.unwrap_or_default();
+    loop {
+        let before = database.files_at(itself)?;
+        match before.as_deref() {
+            Some(before) if before == now => return Ok(false),
+            Some(before) if somebody_runs(database, itself)? => {
+                return Err(ServiceError::Elsewhere {
+                    place: match before {
+                        "" => "in a data directory that they share".to_owned(),
+                        bucket => format!("in {bucket}"),
+                    },
+                });
+            }
+            _ => {}
+        }
+        // Unless another service has come first.
+        if database.keep_files_at(itself, now, before.as_deref())? {
+            return Ok(true);
+        }
+    }
+}
+
+/// Whether another service of the database counts.
+fn somebody_runs(database: &Store, itself: Itself) -> Result<bool, ServiceError> {
+    let before = database.all_instances(itself)?;
+    if before.is_empty() {
+        return Ok(false);
+    }
+    std::thread::sleep(LOOK);
+    Ok(database.all_instances(itself)? != before)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::tests::Server;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn a_data_directory_is_that_of_one_database() {
@@ -97,29 +142,63 @@ mod tests {
         let [one, other, third] =
             [0, 1, 2].map(|n: usize| Places::create(folders[n].path()).unwrap());
         let services = Store::connect(&server.options()).unwrap();
-        let begins = |places: &Places, is_cache| own(places, &services, itself, is_cache);
-        assert!(begins(&one, false).is_ok() && begins(&one, false).is_ok());
-        let elsewhere = begins(&other, false);
+        let begins = |places: &Places, bucket| own(places, &services, itself, bucket);
+        assert!(begins(&one, None).is_ok() && begins(&one, None).is_ok());
+        let elsewhere = begins(&other, None);
         assert!(matches!(elsewhere, Err(ServiceError::Elsewhere { .. })));
 
         // A service of its own, in its own data directory, and in that of the others.
         let alone = |places: &Places| {
             let database = Store::open(places.root()).unwrap();
-            own(places, &database, itself, false)
+            own(places, &database, itself, None)
         };
         assert!(alone(&third).is_ok() && alone(&third).is_ok());
-        for (places, begun) in [(&one, alone(&one)), (&third, begins(&third, false))] {
+        for (places, begun) in [(&one, alone(&one)), (&third, begins(&third, None))] {
             assert!(
                 matches!(begun, Err(ServiceError::Foreign { .. })),
                 "{places:?}"
             );
         }
-        assert!(begins(&one, false).is_ok());
+        assert!(begins(&one, None).is_ok());
 
-        // What counts moves to a bucket, and back.
-        assert!(begins(&one, true).is_ok() && begins(&other, true).is_ok());
-        assert!(begins(&other, false).is_ok());
-        let elsewhere = begins(&one, false);
+        // What counts moves to a bucket, to another one, and back.
+        let (bucket, copy) = (Some("s3://artefacts/a"), Some("s3://artefacts/b"));
+        assert!(begins(&one, bucket).is_ok() && begins(&other, copy).is_ok());
+        assert!(begins(&other, None).is_ok());
+        let elsewhere = begins(&one, None);
         assert!(matches!(elsewhere, Err(ServiceError::Elsewhere { .. })));
+    }
+
+    #[test]
+    fn files_stay_where_they_are_while_a_service_runs() {
+        let Some(server) = Server::start_or_skip() else {
+            return;
+        };
+        let itself = Itself::in_tests();
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::create(folder.path()).unwrap();
+        let [runs, begins] = [(); 2].map(|()| Store::connect(&server.options()).unwrap());
+        own(&places, &runs, itself, Some("s3://artefacts/a")).unwrap();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    runs.begin(itself).unwrap();
+                    std::thread::sleep(LOOK / 20);
+                }
+            });
+            while begins.all_instances(itself).unwrap().is_empty() {
+                std::thread::sleep(LOOK / 50);
+            }
+            for bucket in [None, Some("s3://artefacts/b")] {
+                let refused = own(&places, &begins, itself, bucket).unwrap_err();
+                assert!(
+                    refused.to_string().contains("in s3://artefacts/a"),
+                    "{refused}"
+                );
+            }
+            ended.store(true, Ordering::Relaxed);
+        });
+        own(&places, &begins, itself, Some("s3://artefacts/b")).unwrap();
     }
 }

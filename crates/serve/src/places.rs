@@ -73,6 +73,12 @@ impl Folder {
         }
     }
 
+    /// The folder with this path in the data directory.
+    pub fn named(name: &str) -> Option<Folder> {
+        let (kind, id) = name.split_once('/')?;
+        Folder::of(kind, id.parse().ok()?)
+    }
+
     /// The identifier of the thing. No two folders have the same one.
     pub fn id(&self) -> &Id {
         match self {
@@ -449,9 +455,11 @@ mod tests {
         for kind in Folder::KINDS {
             let folder = Folder::of(kind, id.clone()).unwrap();
             assert_eq!(folder.name(), format!("{kind}/{id}"));
+            assert_eq!(Folder::named(&folder.name()), Some(folder.clone()));
             assert_eq!(places.name_of(&places.path(&folder)), folder.name());
         }
         assert_eq!(Folder::of("reports", id.clone()), None);
+        assert_eq!(Folder::named("runs/../data"), None);
         let contents = Contents {
             models: vec![id.clone()],
             ..Contents::of_job(&id)

@@ -74,12 +74,11 @@ pub enum ServiceError {
     },
     /// The services of the database keep their files elsewhere.
     #[error(
-        "the services of this database keep their files in another data directory than {}; take that one, which all of them share, or a bucket (--artefacts)",
-        directory.display()
+        "the services of this database keep their files {place}; all of them share a data directory, or a bucket (--artefacts)"
     )]
     Elsewhere {
-        /// The directory.
-        directory: PathBuf,
+        /// Where they do.
+        place: String,
     },
     /// The database cannot be used.
     #[error("{0}")]
@@ -260,21 +259,22 @@ impl Service {
         };
         let id = database.service()?;
         let itself = Itself::at_the_start(&lock);
-        let is_cache = artefacts.is_some();
+        let bucket = options.artefacts.as_ref();
+        let bucket = bucket.map(|artefacts| artefacts.address.trim_end_matches('/'));
         if is_alone {
-            own(&places, &database, itself, is_cache)?;
+            own(&places, &database, itself, bucket)?;
             let mut kept = database.all::<DataSet>(itself)?;
             kept.extend(database.all::<Model>(itself)?);
             kept.extend(database.all::<Job>(itself)?);
             places.sweep(&kept).map_err(failed)?;
         }
         // With artefacts elsewhere it is a cache, which each service has for itself.
-        let shares = database.is_shared() && !is_cache;
+        let shares = database.is_shared() && bucket.is_none();
         if shares && !share(&lock, is_alone) {
             return Err(in_use());
         }
         if !is_alone {
-            own(&places, &database, itself, is_cache)?;
+            own(&places, &database, itself, bucket)?;
         }
         database.begin(itself)?;
         Ok(Service(Arc::new(Shared {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::manifest::Manifest;
 use super::{Artefacts, FIRST, NewFiles, write_all};
 use crate::identifier::Id;
+use crate::jobs::Itself;
 use crate::jobs::specification::JobSpecification;
 use crate::places::{Folder, folders_of, size};
 use crate::problem::Problem;
@@ -148,8 +149,11 @@ impl Service {
     pub(crate) async fn discard(&self, contents: Contents) -> Result<(), Problem> {
         let folders = folders_of(&contents);
         if let Some(artefacts) = &self.artefacts {
-            let mut known = artefacts.known();
-            known.unremoved.extend(folders.iter().cloned());
+            let (itself, noted) = (Itself::at_upkeep(artefacts), folders.clone());
+            // Without a note it is swept away after a day. The fault is in the log.
+            let _ = self
+                .store(move |store| store.note_removals(itself, &noted))
+                .await;
         }
         let places = self.places.clone();
         let removed = self.blocking(move || Ok(places.remove(&contents)?)).await;
@@ -158,9 +162,21 @@ impl Service {
                 artefacts.remove(&folder).await
             };
             // The fault is in the log.
-            let _ = self.with_artefacts(folder, work).await;
+            let is_removed = self.with_artefacts(folder, work).await.is_ok();
+            if let Some(artefacts) = self.artefacts.as_ref().filter(|_| is_removed) {
+                self.end_removal(artefacts, folder).await;
+            }
         }
         removed
+    }
+
+    /// Records that a folder is gone from the storage.
+    pub(super) async fn end_removal(&self, artefacts: &Artefacts, folder: &Folder) {
+        let (itself, folder) = (Itself::at_upkeep(artefacts), folder.clone());
+        // Else it is deleted once more.
+        let _ = self
+            .store(move |store| store.end_removal(itself, &folder))
+            .await;
     }
 
     /// The number of bytes of `contents`, here or in the storage.

@@ -13,7 +13,7 @@
 //! or is given back (`Service::publish_run`). Meanwhile a run lies on the machine that runs it, which
 //! notes that it is under way there (`Service::under_way`); only then is it published. What is
 //! deleted goes from the storage once it is gone from the database; what the storage does not let
-//! go at that time is kept in mind, and what nobody knows of is swept away later ([`upkeep`]).
+//! go at that time is kept in mind by the database, and what nobody knows of is swept away later ([`upkeep`]).
 //!
 //! **What is here** is said by a copy of the manifest, `manifests/ID.json`. It is removed before the
 //! folder changes and written after it. The versions of manifests grow: what is here is as good as
@@ -34,7 +34,7 @@ mod objects;
 mod options;
 mod upkeep;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,8 +78,6 @@ struct Known {
     bytes: HashMap<Id, u64>,
     /// The versions of runs for which nothing newer is in the storage than here.
     asked: HashMap<Id, u64>,
-    /// The folders that are to be deleted, and were not so far.
-    unremoved: BTreeSet<Folder>,
 }
 
 impl Artefacts {
@@ -331,7 +329,6 @@ impl Artefacts {
         })
         .await?;
         let mut known = self.known();
-        known.unremoved.remove(folder);
         known.bytes.remove(folder.id());
         known.asked.remove(folder.id());
         Ok(())

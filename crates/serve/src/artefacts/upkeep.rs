@@ -225,14 +225,16 @@ impl Service {
         };
         let mut swept: Option<Instant> = None;
         loop {
-            let unremoved: Vec<Folder> = artefacts.known().unremoved.iter().cloned().collect();
-            for folder in unremoved {
+            let itself = Itself::at_upkeep(&artefacts);
+            // Of what follows a fault is in the log; the next look tries again.
+            let unremoved = self.store(move |store| store.removals(itself)).await;
+            for folder in unremoved.unwrap_or_default() {
                 let _turn = artefacts.turn(folder.id()).await;
-                // The fault is in the log; the next look tries again.
-                let _ = artefacts.remove(&folder).await;
+                if artefacts.remove(&folder).await.is_ok() {
+                    self.end_removal(&artefacts, &folder).await;
+                }
             }
             if swept.is_none_or(|at| at.elapsed() >= pace) {
-                // As above.
                 let _ = self.sweep_artefacts(&artefacts).await;
                 swept = Some(Instant::now());
             }

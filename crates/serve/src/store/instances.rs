@@ -11,6 +11,7 @@ use super::{Count, InJson, Job, JobState, Store, StoreError, Transaction, params
 use crate::identifier::Id;
 use crate::jobs::Itself;
 use crate::jobs::progress::Progress;
+use crate::places::Folder;
 
 /// What a service sees around it.
 #[derive(Debug, Clone)]
@@ -60,17 +61,73 @@ impl Store {
         })
     }
 
-    /// Records whether the files of the services of this database lie in a data directory; returns
-    /// whether that is new.
-    pub(crate) fn keep_in_folder(&self, _: Itself, has_folder: bool) -> Result<bool, StoreError> {
-        let now = Count(has_folder.into());
+    /// Where the services of this database keep their files: the address of a bucket, or nothing for a
+    /// data directory; none where that is not known yet.
+    pub(crate) fn files_at(&self, _: Itself) -> Result<Option<String>, StoreError> {
+        let question = "SELECT files FROM service";
+        let found = self
+            .read(|connection| connection.row(question, &[], |row| row.get::<Option<String>>(0)))?;
+        Ok(found.flatten())
+    }
+
+    /// Records where they keep them `now`, if that is where they did `before`; returns whether it is.
+    pub(crate) fn keep_files_at(
+        &self,
+        _: Itself,
+        now: &str,
+        before: Option<&str>,
+    ) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let changed = transaction.execute(
-                "UPDATE service SET has_folder = ?1 WHERE has_folder <> ?1",
-                params![now],
+                "UPDATE service SET files = ? WHERE files IS NOT DISTINCT FROM ?",
+                params![now, before],
             )?;
             Ok(changed == 1)
         })
+    }
+
+    /// The services that say they run, with their numbers.
+    pub(crate) fn all_instances(&self, _: Itself) -> Result<Vec<(Id, u64)>, StoreError> {
+        self.read(|connection| {
+            connection.rows("SELECT id, beats FROM instances ORDER BY id", &[], |row| {
+                Ok((row.get(0)?, row.get::<Count>(1)?.0))
+            })
+        })
+    }
+
+    /// Records that `folders` are to be deleted from the storage of artefacts, whichever service does it.
+    pub(crate) fn note_removals(&self, _: Itself, folders: &[Folder]) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            for folder in folders {
+                transaction.execute(
+                    "INSERT INTO removals (folder) VALUES (?) ON CONFLICT (folder) DO NOTHING",
+                    params![folder.name()],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Records that a folder is deleted from there.
+    pub(crate) fn end_removal(&self, _: Itself, folder: &Folder) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let name = folder.name();
+            transaction.execute("DELETE FROM removals WHERE folder = ?", params![name])?;
+            Ok(())
+        })
+    }
+
+    /// The folders that are still to be deleted.
+    pub(crate) fn removals(&self, _: Itself) -> Result<Vec<Folder>, StoreError> {
+        let names: Vec<String> = self.read(|connection| {
+            connection.rows("SELECT folder FROM removals ORDER BY folder", &[], |row| {
+                row.get(0)
+            })
+        })?;
+        Ok(names
+            .iter()
+            .filter_map(|name| Folder::named(name))
+            .collect())
     }
 
     /// Says that this service runs. Whoever takes a job says so: the others hear of every holder.
@@ -235,6 +292,22 @@ mod tests {
             Added::Waits(job) => job.id,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn what_is_to_be_deleted_is_kept_in_mind() {
+        each_store(|store| {
+            let itself = Itself::in_tests();
+            let ids = ["0123456789abcdef", "fedcba9876543210"].map(|id| id.parse::<Id>().unwrap());
+            let [one, other] = ids;
+            let folders = [Folder::Data(one), Folder::Run(other)];
+            for _ in 0..2 {
+                store.note_removals(itself, &folders).unwrap();
+            }
+            assert_eq!(store.removals(itself).unwrap(), folders);
+            store.end_removal(itself, &folders[0]).unwrap();
+            assert_eq!(store.removals(itself).unwrap(), folders[1..]);
+        });
     }
 
     #[test]

@@ -1,7 +1,13 @@
 CREATE TABLE service (
     id TEXT PRIMARY KEY,
-    -- Whether the files of several services lie in a data directory, which they then share.
-    has_folder INTEGER NOT NULL DEFAULT 0
+    -- Where the files of several services lie: the address of a bucket, or nothing for a data directory
+    -- that they share; none: nowhere so far.
+    files TEXT
+) STRICT;
+
+-- The folders that are to be deleted from the storage of artefacts, and were not so far.
+CREATE TABLE removals (
+    folder TEXT PRIMARY KEY
 ) STRICT;
 
 -- The services that run, and how often each has said so.

@@ -31,7 +31,8 @@ const BEFORE: i64 = 4;
 const SINCE_THEN: &str = "
 ALTER TABLE jobs ADD COLUMN instance TEXT;
 ALTER TABLE jobs ADD COLUMN progress TEXT;
-ALTER TABLE service ADD COLUMN has_folder INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE service ADD COLUMN files TEXT;
+CREATE TABLE removals (folder TEXT PRIMARY KEY) STRICT;
 CREATE TABLE instances (id TEXT PRIMARY KEY, beats INTEGER NOT NULL) STRICT;
 ";
 
@@ -163,7 +164,7 @@ mod tests {
         let file = rusqlite::Connection::open(folder.path().join(DATABASE)).unwrap();
         let undone = "ALTER TABLE jobs DROP COLUMN instance;
             ALTER TABLE jobs DROP COLUMN progress; DROP TABLE instances;
-            ALTER TABLE service DROP COLUMN has_folder;
+            ALTER TABLE service DROP COLUMN files; DROP TABLE removals;
             PRAGMA user_version = 4;";
         file.execute_batch(undone).unwrap();
         let database = Sqlite::open(folder.path()).unwrap();
