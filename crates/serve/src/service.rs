@@ -5,8 +5,8 @@ use std::io;
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use probity_run::program::Program;
 use thiserror::Error;
@@ -204,6 +204,8 @@ pub struct Shared {
     pub(crate) inspections: Turns,
     /// The tokens that are no longer valid, as far as that was noticed.
     revoked: watch::Sender<HashSet<Id>>,
+    /// When the database could not be reached the last time.
+    database_away: Mutex<Option<Instant>>,
     database: Store,
     _lock: std::fs::File,
 }
@@ -294,6 +296,7 @@ impl Service {
             queue: Queue::default(),
             inspections: Turns::new(INSPECTIONS),
             revoked: watch::Sender::default(),
+            database_away: Mutex::default(),
             _lock: lock,
         })))
     }
@@ -379,7 +382,24 @@ impl Service {
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Problem> {
         let service = self.clone();
-        self.blocking(move || Ok(work(&service.database)?)).await
+        let done = self.blocking(move || Ok(work(&service.database)?)).await;
+        if let Err(problem) = &done
+            && problem.kind == ProblemKind::DatabaseAway
+        {
+            *self.away() = Some(Instant::now());
+        }
+        done
+    }
+
+    fn away(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.database_away
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the database was away within a `time`: whoever has not been heard of may have tried.
+    pub(crate) fn was_away_within(&self, time: Duration) -> bool {
+        self.away().is_some_and(|at| at.elapsed() < time)
     }
 
     /// Lists the newest things of a kind, the newest first: as many as a list may have.

@@ -4,8 +4,10 @@
 //! elsewhere.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::manifest::Manifest;
+use super::objects::StorageError;
 use super::{Artefacts, FIRST, NewFiles, write_all};
 use crate::identifier::Id;
 use crate::jobs::Itself;
@@ -14,6 +16,9 @@ use crate::places::{Folder, folders_of, size};
 use crate::problem::Problem;
 use crate::service::{Service, unhindered};
 use crate::store::{Contents, Job, Model, ModelOrigin, Scope};
+
+/// How long a folder is waited for that others read or store.
+const TURN: Duration = Duration::from_secs(30);
 
 impl Service {
     /// Does `work` with the artefacts while nobody else changes `folder`, and to its end even where
@@ -32,7 +37,12 @@ impl Service {
         let id = folder.id().clone();
         let work = work(artefacts.clone(), folder.clone());
         unhindered(async move {
-            let _turn = artefacts.turn(&id).await;
+            // Requests for the same folder do not wait one after the other for storage that hangs.
+            let turn = tokio::time::timeout(TURN, artefacts.turn(&id)).await;
+            let _turn = turn.map_err(|_| {
+                let busy = "others read or store the same folder".to_owned();
+                Problem::from(StorageError::Away(busy))
+            })?;
             work.await
         })
         .await

@@ -34,7 +34,7 @@ mod objects;
 mod options;
 mod upkeep;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,6 @@ use objects::{Objects, StorageError};
 
 use crate::identifier::Id;
 use crate::jobs::run_files::place;
-use crate::log;
 use crate::places::{Folder, Places, folders_of, gone, size};
 use crate::problem::Problem;
 use crate::service::blocking;
@@ -76,6 +75,10 @@ pub(crate) struct Artefacts {
 struct Known {
     /// The numbers of bytes of the folders in the storage.
     bytes: HashMap<Id, u64>,
+    /// The database that the artefacts belong to.
+    owner: Option<Id>,
+    /// The folders that no row knew of when they were last looked for.
+    unknown: BTreeSet<Folder>,
     /// The versions of runs for which nothing newer is in the storage than here.
     asked: HashMap<Id, u64>,
 }
@@ -251,7 +254,7 @@ impl Artefacts {
         if before.as_ref().is_some_and(|it| it.version > version) {
             return Ok(());
         }
-        self.announce(folder, &manifest, before.as_ref()).await?;
+        self.announce(folder, &manifest).await?;
         self.note(folder, &manifest).await
     }
 
@@ -264,27 +267,13 @@ impl Artefacts {
         Ok(is_missing)
     }
 
-    /// Writes the manifest of a folder whose files are all in the storage, and deletes the objects
-    /// that only the one `before` names.
-    async fn announce(
-        &self,
-        folder: &Folder,
-        manifest: &Manifest,
-        before: Option<&Manifest>,
-    ) -> Result<(), Problem> {
+    /// Writes the manifest of a folder whose files are all in the storage. What it no longer names stays
+    /// for a while ([`upkeep`]): another service may be about to name it.
+    async fn announce(&self, folder: &Folder, manifest: &Manifest) -> Result<(), Problem> {
         let key = format!("{}/{MANIFEST}", folder.name());
         self.objects.write(&key, manifest.to_bytes()?).await?;
         let bytes = manifest.bytes();
         self.known().bytes.insert(folder.id().clone(), bytes);
-        let now = manifest.objects();
-        let before = before.map(Manifest::objects).unwrap_or_default();
-        for name in before.difference(&now) {
-            let key = format!("{}/{name}", folder.name());
-            if let Err(error) = self.objects.delete(&key).await {
-                // It is swept away later.
-                log::fault(&error);
-            }
-        }
         Ok(())
     }
 
@@ -295,7 +284,7 @@ impl Artefacts {
             blocking(move || write_all(files)).await?;
             return self.publish(folder, None).await;
         };
-        let mut manifest = before.clone();
+        let mut manifest = before;
         manifest.version += 1;
         for (path, content) in &files {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -304,7 +293,7 @@ impl Artefacts {
             self.objects.write(&key, content.clone()).await?;
             manifest.files.insert(name.into_owned(), stored);
         }
-        self.announce(folder, &manifest, Some(&before)).await?;
+        self.announce(folder, &manifest).await?;
         let note = self.places.manifest(folder.id());
         blocking(move || {
             gone(fs::remove_file(&note))?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use object_store::aws::AmazonS3;
 use object_store::path::Path as Key;
-use object_store::{Error, MultipartUpload, ObjectStore, ObjectStoreExt};
+use object_store::{Error, MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use thiserror::Error as ThisError;
@@ -44,12 +44,24 @@ impl From<Error> for StorageError {
         match error {
             Error::NotFound { path, .. } => StorageError::Missing(path),
             error => {
-                let words = error.to_string();
+                let words = without_document(error.to_string());
                 let words = words.chars().map(|c| if c.is_control() { ' ' } else { c });
                 StorageError::Away(words.take(WORDS).collect())
             }
         }
     }
+}
+
+/// The words of an error without the document that the storage answered with, but for its code: there
+/// may be secrets in it.
+fn without_document(words: String) -> String {
+    let Some((before, document)) = words.split_once('<') else {
+        return words;
+    };
+    let code = document.split_once("<Code>").map(|(_, rest)| rest);
+    let code = code.and_then(|rest| Some(rest.split_once('<')?.0));
+    let code = code.filter(|code| code.chars().all(|c| c.is_ascii_alphanumeric()));
+    format!("{before}{}", code.unwrap_or("(a document)"))
 }
 
 impl From<StorageError> for Problem {
@@ -118,6 +130,18 @@ impl Objects {
     pub async fn write(&self, key: &str, content: Vec<u8>) -> Result<(), StorageError> {
         let written = self.store.put(&self.key(key), content.into()).await;
         written.map_err(unwritten).map(drop)
+    }
+
+    /// Writes a small object where there is none with this key, as far as the storage can tell.
+    pub async fn write_new(&self, key: &str, content: Vec<u8>) -> Result<(), StorageError> {
+        let new = PutOptions::from(PutMode::Create);
+        let whole = self.key(key);
+        let written = self.store.put_opts(&whole, content.clone().into(), new);
+        match written.await {
+            Ok(_) | Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(()),
+            // Not every storage knows of conditions.
+            Err(_) => self.write(key, content).await,
+        }
     }
 
     /// Sends a file that is `stored` under a name. Fails where it is no longer as it is `stored`;
@@ -271,4 +295,19 @@ async fn send_parts(
     sent.check()?;
     upload.complete().await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_document_the_code_is_said() {
+        let said = |words: &str| without_document(words.to_owned());
+        let document = "403: <?xml version=\"1.0\"?><Error><Code>ExpiredToken</Code><Token-0>secret</Token-0></Error>";
+        assert_eq!(said(document), "403: ExpiredToken");
+        assert_eq!(said("500: <html>secret</html>"), "500: (a document)");
+        assert_eq!(said("500: <Code>a secret</Code>"), "500: (a document)");
+        assert_eq!(said("it does not answer"), "it does not answer");
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::http::Uri;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::{BackoffConfig, RetryConfig};
 use thiserror::Error;
@@ -92,11 +93,7 @@ impl ArtefactsOptions {
             retry_timeout: PATIENCE,
         };
         let environment = AmazonS3Builder::from_env();
-        let endpoint = environment.get_config_value(&AmazonS3ConfigKey::Endpoint);
-        if endpoint.is_some_and(|endpoint| endpoint.contains('@')) {
-            let wrong = "AWS_ENDPOINT_URL must not hold a name or a password";
-            return Err(ArtefactsError::Settings(wrong.to_owned()));
-        }
+        check(&environment).map_err(ArtefactsError::Settings)?;
         environment
             .with_bucket_name(&place.bucket)
             // Not every storage of this protocol deletes several objects at once.
@@ -106,6 +103,41 @@ impl ArtefactsOptions {
             .build()
             .map_err(|error| ArtefactsError::Settings(error.to_string()))
     }
+}
+
+/// Checks what the environment says, as far as its reader does not.
+/// Fails with what is wrong.
+fn check(environment: &AmazonS3Builder) -> Result<(), String> {
+    let endpoint = environment.get_config_value(&AmazonS3ConfigKey::Endpoint);
+    if endpoint.is_some_and(|endpoint| !is_endpoint(&endpoint)) {
+        let expected =
+            "AWS_ENDPOINT_URL reads like https://storage.example.org, without a name or a password";
+        return Err(expected.to_owned());
+    }
+    for (key, name) in [
+        (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
+        (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
+        (AmazonS3ConfigKey::Token, "AWS_SESSION_TOKEN"),
+        (AmazonS3ConfigKey::Region, "AWS_REGION"),
+    ] {
+        let value = environment.get_config_value(&key).unwrap_or_default();
+        if !value.chars().all(|c| c.is_ascii_graphic()) {
+            return Err(format!(
+                "{name} holds a space, or what is no ASCII character"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_endpoint(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else {
+        return false;
+    };
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    matches!(uri.scheme_str(), Some("http" | "https"))
+        && !authority.is_empty()
+        && !authority.contains('@')
 }
 
 /// The reason why a service cannot keep its artefacts in the storage that was named.
@@ -146,6 +178,35 @@ mod tests {
 
     fn place(address: &str) -> Result<Place, ArtefactsError> {
         ArtefactsOptions::new(address.to_owned()).place()
+    }
+
+    #[test]
+    fn what_the_environment_says_is_looked_at() {
+        let with = |key, value: &str| {
+            let environment = AmazonS3Builder::new().with_config(key, value);
+            check(&environment)
+        };
+        let endpoint = AmazonS3ConfigKey::Endpoint;
+        for right in ["https://storage.example.org", "http://127.0.0.1:9000/"] {
+            assert!(with(endpoint, right).is_ok(), "{right}");
+        }
+        for wrong in [
+            "",
+            "127.0.0.1:9000",
+            "storage.example.org",
+            "https://storage example.org",
+            "ftp://storage.example.org",
+            "https://me:secret@storage.example.org",
+        ] {
+            let said = with(endpoint, wrong).unwrap_err();
+            assert!(
+                said.contains("AWS_ENDPOINT_URL") && !said.contains("secret"),
+                "{wrong}"
+            );
+        }
+        let said = with(AmazonS3ConfigKey::Region, "eu-central-1\n").unwrap_err();
+        assert!(said.contains("AWS_REGION"), "{said}");
+        assert!(check(&AmazonS3Builder::new()).is_ok());
     }
 
     #[test]

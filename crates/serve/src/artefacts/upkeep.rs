@@ -1,7 +1,8 @@
 //! The storage of artefacts over time: whose it is, what is brought there when it is named for the
 //! first time, and what is swept away.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -59,19 +60,22 @@ impl Artefacts {
         let owner = Owner {
             service: id.clone(),
         };
-        match self.objects.read(OWNER).await.map_err(failed)? {
-            None => {
-                let claim = serde_json::to_vec(&owner);
-                let claim = claim.map_err(|error| self.away(error.to_string()))?;
-                self.objects.write(OWNER, claim).await.map_err(failed)
-            }
-            Some(bytes) => match serde_json::from_slice::<Owner>(&bytes) {
-                Ok(found) if found.service == owner.service => Ok(()),
-                _ => Err(ArtefactsError::Foreign {
-                    address: self.address.clone(),
-                }),
-            },
+        let mut found = self.objects.read(OWNER).await.map_err(failed)?;
+        if found.is_none() {
+            let claim = serde_json::to_vec(&owner);
+            let claim = claim.map_err(|error| self.away(error.to_string()))?;
+            self.objects.write_new(OWNER, claim).await.map_err(failed)?;
+            // Of two that claim it at the same moment one finds the other's claim.
+            found = self.objects.read(OWNER).await.map_err(failed)?;
         }
+        let found = found.and_then(|bytes| serde_json::from_slice::<Owner>(&bytes).ok());
+        if found.is_none_or(|found| found.service != owner.service) {
+            return Err(ArtefactsError::Foreign {
+                address: self.address.clone(),
+            });
+        }
+        self.known().owner = Some(owner.service);
+        Ok(())
     }
 
     /// Lists all folders with their objects, and keeps in mind how large they are.
@@ -248,27 +252,46 @@ impl Service {
     async fn sweep_artefacts(&self, artefacts: &Artefacts) -> Result<(), Problem> {
         let here = artefacts.here().await?;
         let there = artefacts.look().await?;
-        // Asked after the list was made: what was in it and has a row by now is known.
+        // Asked after the list was made: what was in it and has a row by now is known. A database that
+        // is being restored meanwhile does not know everything.
         let itself = Itself::at_upkeep(artefacts);
-        let known = self
+        let (before, known, after) = self
             .store(move |store| {
+                let before = store.service()?;
                 let mut known = store.all::<DataSet>(itself)?;
                 known.extend(store.all::<Model>(itself)?);
                 known.extend(store.all::<Job>(itself)?);
-                Ok(known)
+                Ok((before, known, store.service()?))
             })
             .await?;
+        let owner = artefacts.known().owner.clone();
+        if [before, after]
+            .iter()
+            .any(|service| owner.as_ref() != Some(service))
+        {
+            let address = &artefacts.address;
+            log::line(&format_args!(
+                "the database is another one than that of {address}: nothing is swept away"
+            ));
+            return Ok(());
+        }
+        let mut unknown = BTreeSet::new();
         for (folder, objects) in &there {
             let is_known = known.contains(folder.id());
             if is_known && has_replaced(objects) {
                 artefacts.tidy(folder).await?;
             }
             if !is_known && objects.values().all(is_left_over) {
-                let _turn = artefacts.turn(folder.id()).await;
-                artefacts.remove(folder).await?;
-                let name = folder.name();
-                log::line(&format_args!("{name} was left over, and is deleted"));
+                unknown.insert(folder.clone());
             }
+        }
+        // Only what the look before this one did not know either.
+        let before = mem::replace(&mut artefacts.known().unknown, unknown.clone());
+        for folder in unknown.intersection(&before) {
+            let _turn = artefacts.turn(folder.id()).await;
+            artefacts.remove(folder).await?;
+            let name = folder.name();
+            log::line(&format_args!("{name} was left over, and is deleted"));
         }
         // Another service has deleted it: what is noted here was there before, or has a row.
         let there: HashSet<&Id> = there.keys().map(Folder::id).collect();

@@ -353,6 +353,10 @@ impl Service {
     }
 
     async fn give_back_silent(&self) {
+        // No report is heard while the database does not say whose it is.
+        if self.was_away_within(self.limits.lease) {
+            return;
+        }
         let held: Vec<Held> = self.queue.running().values().cloned().collect();
         for held in held {
             let Some(worker) = &held.worker else { continue };

@@ -259,10 +259,17 @@ async fn keep(
     let seen = TableSchema::from_schema(&schema)?;
     files.push((service.places.schema(id), to_toml(&schema)?.into_bytes()));
     service.keep(&Folder::Data(id.clone()), files).await?;
-    let (change, id) = (change.clone(), id.clone());
-    service
-        .store(move |store| store.note_schema(&change, &id))
-        .await?;
+    let (noting, row) = (change.clone(), id.clone());
+    let is_there = service.store(move |store| store.note_schema(&noting, &row));
+    if !is_there.await? {
+        // It was deleted meanwhile, and what was kept of it has to go as well.
+        let contents = Contents {
+            data: vec![id.clone()],
+            ..Contents::default()
+        };
+        service.discard(contents).await?;
+        service.find::<DataSet>(change, id).await?;
+    }
     Ok(seen)
 }
 

@@ -316,8 +316,8 @@ impl Store {
         })
     }
 
-    /// Records that a data set has a schema.
-    pub(crate) fn note_schema(&self, change: &Change, id: &Id) -> Result<(), StoreError> {
+    /// Records that a data set has a schema; false when the project has none with this identifier.
+    pub(crate) fn note_schema(&self, change: &Change, id: &Id) -> Result<bool, StoreError> {
         self.write(|transaction| {
             let changed = transaction.execute(
                 "UPDATE data_sets SET has_schema = 1 WHERE id = ? AND project = ?",
@@ -327,7 +327,7 @@ impl Store {
                 let (project, action) = (Some(change.project()), Action::DataDescribed);
                 note(transaction, change.by(), project, action, Some(id))?;
             }
-            Ok(())
+            Ok(changed == 1)
         })
     }
 

@@ -1,6 +1,7 @@
 //! PostgreSQL: a database of a server, which several services share.
 //!
-//! A service has one connection, behind a mutex; statements are short. A connection that broke is
+//! A service has a connection for questions and one for changes, which may have to wait for those of
+//! others, each behind a mutex; statements are short. A connection that broke is
 //! made anew at the next statement. What was asked over it is asked again, and so is a transaction
 //! whose end was not sent yet; of one whose end was sent nobody knows whether it was carried out,
 //! and it fails. While the server is away everything fails ([`StoreError::Away`]).
@@ -52,7 +53,8 @@ const TRIES: usize = 5;
 /// A database of a server.
 pub(crate) struct Postgres {
     options: DatabaseOptions,
-    held: Mutex<Held>,
+    reads: Mutex<Held>,
+    writes: Mutex<Held>,
 }
 
 /// The connection that is used, and what became of the last attempt to make one.
@@ -229,14 +231,11 @@ impl Postgres {
     pub fn connect(options: &DatabaseOptions) -> Result<Postgres, StoreError> {
         let postgres = Postgres {
             options: options.clone(),
-            held: Mutex::default(),
+            reads: Mutex::default(),
+            writes: Mutex::default(),
         };
         postgres.write(make_tables)?;
         Ok(postgres)
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks the database something.
@@ -244,7 +243,7 @@ impl Postgres {
         &self,
         work: impl Fn(&Connection<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut held = self.held();
+        let mut held = lock(&self.reads);
         if let Some(mut session) = held.session.take() {
             let asked = work(&Connection::Postgres(RefCell::new(&mut session)));
             if !matches!(&asked, Err(error) if error.is_away()) {
@@ -263,7 +262,7 @@ impl Postgres {
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut held = self.held();
+        let mut held = lock(&self.writes);
         let mut tries = 0;
         loop {
             tries += 1;
@@ -291,6 +290,10 @@ impl Postgres {
             }
         }
     }
+}
+
+fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does `work` in a transaction of `session`, once.
@@ -421,20 +424,20 @@ mod tests {
         assert_eq!((tries.get(), database.read(beats).unwrap()), (1, 1));
 
         // A connection that the server ends is made anew, for changes and for questions.
-        let process = || {
-            let own = "SELECT pg_backend_pid()::bigint";
-            let asked = database.read(|now| now.row(own, &[], |row| row.get::<i64>(0)));
+        let own = "SELECT pg_backend_pid()::bigint";
+        let process = |changes: bool| {
+            let asked = match changes {
+                true => database.write(|now| now.row(own, &[], |row| row.get::<i64>(0))),
+                false => database.read(|now| now.row(own, &[], |row| row.get::<i64>(0))),
+            };
             asked.unwrap().unwrap()
         };
-        let first = process();
-        let end =
-            |process: i64| server.ask(&format!("SELECT pg_terminate_backend({process}, 60000)"));
-        end(first);
+        for changes in [true, false] {
+            let first = process(changes);
+            server.ask(&format!("SELECT pg_terminate_backend({first}, 60000)"));
+            assert_ne!(process(changes), first);
+        }
         assert!(raise(0, "").is_ok());
-        let second = process();
-        assert_ne!(first, second);
-        end(second);
-        assert_ne!(process(), second);
         assert_eq!(database.read(beats).unwrap(), 2);
 
         server.stop();
