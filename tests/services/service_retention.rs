@@ -66,7 +66,8 @@ fn jobs_are_deleted_after_their_days(home: &Home) {
     assert!(is_there(&server, &needed) && is_there(&server, &young));
     assert!(is_there(&server, &model), "its model is there");
     server.get(&format!("/api/v1/data/{data}")).expect(200);
-    assert!(!home.run(&old).exists());
+    // Its files go after its row.
+    wait_until("its files are deleted", || !home.run(&old).exists());
     let log = server.get(&format!("{project}/log")).expect(200).json();
     let entries: Vec<&Value> = log.as_array().unwrap().iter().collect();
     let expired: Vec<&&Value> = entries
