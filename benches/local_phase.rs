@@ -33,7 +33,7 @@ use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
 use probity::fairness::calls::{Calls, CountedModel};
 use probity::fairness::check::{Wanted, check_until_flip};
-use probity::fairness::distinct::{DistinctInputs, InputKey, Mark};
+use probity::fairness::distinct::{DistinctInputs, InputKey, JoinedKey, Mark};
 use probity::fairness::domain::{Domain, TabularDomain};
 use probity::fairness::estimate::discriminatory_share;
 use probity::fairness::modality::{Sample, TableWitness, Witness};
@@ -377,10 +377,10 @@ fn breakdown(under_test: &UnderTest) -> Result<(), Failure> {
     let mut set = DistinctInputs::default();
     for item in 0..checks as u64 {
         let row = item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - InputKey::JOINED_BITS);
-        let key = InputKey::Joined {
+        let key = InputKey::Joined(JoinedKey {
             row,
             variant_bits: 1,
-        };
+        });
         set.mark(key, &[Mark::LocalGenerated, Mark::LocalDiscriminatory]);
     }
     black_box(&set);

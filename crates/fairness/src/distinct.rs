@@ -19,20 +19,28 @@ use super::domain::KEY_BITS;
 /// The key of an input: of its individual, and of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InputKey {
-    /// The individual's key with the number of the variant behind it, below 2^60.
-    Joined {
-        /// The key of the row.
-        row: u64,
-        /// The number of bits of the variant.
-        variant_bits: u32,
-    },
-    /// Keys below 2^[`KEY_BITS`] that have nothing in common.
-    Apart {
-        /// The key of the individual.
-        individual: u128,
-        /// The key of the row.
-        row: u128,
-    },
+    /// One key for both.
+    Joined(JoinedKey),
+    /// Keys that have nothing in common.
+    Apart(ApartKey),
+}
+
+/// The individual's key with the number of the variant behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct JoinedKey {
+    /// The key of the row, below 2^60.
+    pub row: u64,
+    /// The number of bits of the variant.
+    pub variant_bits: u32,
+}
+
+/// The keys of an individual and its row, below 2^[`KEY_BITS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ApartKey {
+    /// The key of the individual.
+    pub individual: u128,
+    /// The key of the row.
+    pub row: u128,
 }
 
 impl InputKey {
@@ -42,16 +50,16 @@ impl InputKey {
     /// The key of the individual.
     pub fn individual(self) -> u128 {
         match self {
-            InputKey::Joined { row, variant_bits } => u128::from(row >> variant_bits),
-            InputKey::Apart { individual, .. } => individual,
+            InputKey::Joined(key) => u128::from(key.row >> key.variant_bits),
+            InputKey::Apart(key) => key.individual,
         }
     }
 
     /// The key of the row.
     pub fn row(self) -> u128 {
         match self {
-            InputKey::Joined { row, .. } => u128::from(row),
-            InputKey::Apart { row, .. } => row,
+            InputKey::Joined(key) => u128::from(key.row),
+            InputKey::Apart(key) => key.row,
         }
     }
 }
@@ -201,19 +209,9 @@ trait Entry: Copy {
 #[derive(Debug, Clone, Copy)]
 struct Joined(u64);
 
-/// A key that is joined.
-#[derive(Debug, Clone, Copy)]
-struct JoinedKey {
-    row: u64,
-    variant_bits: u32,
-}
-
 impl From<JoinedKey> for InputKey {
     fn from(key: JoinedKey) -> InputKey {
-        InputKey::Joined {
-            row: key.row,
-            variant_bits: key.variant_bits,
-        }
+        InputKey::Joined(key)
     }
 }
 
@@ -263,19 +261,9 @@ struct Apart {
     row: u128,
 }
 
-/// Keys that are apart.
-#[derive(Debug, Clone, Copy)]
-struct ApartKey {
-    individual: u128,
-    row: u128,
-}
-
 impl From<ApartKey> for InputKey {
     fn from(key: ApartKey) -> InputKey {
-        InputKey::Apart {
-            individual: key.individual,
-            row: key.row,
-        }
+        InputKey::Apart(key)
     }
 }
 
@@ -369,12 +357,10 @@ impl Markings {
     pub(super) fn push(&mut self, key: InputKey, round: u32, found: Option<u32>) {
         let found = found.unwrap_or(NOTHING);
         match key {
-            InputKey::Joined { row, variant_bits } => {
-                let key = JoinedKey { row, variant_bits };
+            InputKey::Joined(key) => {
                 self.joined[shard_of(Joined::hash(key))].push(Marking { key, round, found });
             }
-            InputKey::Apart { individual, row } => {
-                let key = ApartKey { individual, row };
+            InputKey::Apart(key) => {
                 self.apart[shard_of(Apart::hash(key))].push(Marking { key, round, found });
             }
         }
@@ -402,14 +388,12 @@ impl DistinctInputs {
 
     fn mark_bits(&mut self, key: InputKey, bits: u8) -> First {
         match key {
-            InputKey::Joined { row, variant_bits } => {
-                self.variant_bits = variant_bits;
-                let key = JoinedKey { row, variant_bits };
+            InputKey::Joined(key) => {
+                self.variant_bits = key.variant_bits;
                 let shard = &mut self.shards[shard_of(Joined::hash(key))];
                 mark_in(&mut shard.joined, &mut self.counts, key, bits)
             }
-            InputKey::Apart { individual, row } => {
-                let key = ApartKey { individual, row };
+            InputKey::Apart(key) => {
                 let shard = &mut self.shards[shard_of(Apart::hash(key))];
                 mark_in(&mut shard.apart, &mut self.counts, key, bits)
             }
@@ -451,13 +435,11 @@ impl DistinctInputs {
     /// Whether the individual of `key` was found discriminatory in any phase.
     pub(super) fn is_discriminatory(&self, key: InputKey) -> bool {
         let marks = match key {
-            InputKey::Joined { row, variant_bits } => {
-                let key = JoinedKey { row, variant_bits };
+            InputKey::Joined(key) => {
                 let shard = &self.shards[shard_of(Joined::hash(key))];
                 marks_of_individual(&shard.joined, key)
             }
-            InputKey::Apart { individual, row } => {
-                let key = ApartKey { individual, row };
+            InputKey::Apart(key) => {
                 let shard = &self.shards[shard_of(Apart::hash(key))];
                 marks_of_individual(&shard.apart, key)
             }
@@ -640,14 +622,14 @@ mod tests {
         // Keys that use the high bits.
         let row = (individual << 50 | variant) & ((1 << InputKey::JOINED_BITS) - 1);
         match is_joined {
-            true => InputKey::Joined {
+            true => InputKey::Joined(JoinedKey {
                 row,
                 variant_bits: 2,
-            },
-            false => InputKey::Apart {
+            }),
+            false => InputKey::Apart(ApartKey {
                 individual: u128::from(individual) << 119 & ((1 << KEY_BITS) - 1),
                 row: u128::from(row) * 0x9e37_79b9_7f4a_7c15,
-            },
+            }),
         }
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use thiserror::Error;
 
-use super::distinct::InputKey;
+use super::distinct::{ApartKey, InputKey, JoinedKey};
 use crate::population::Plausibility;
 use probity_data::schema::Schema;
 use probity_nn::encoding::{InputLayout, Span};
@@ -77,10 +77,10 @@ pub trait Domain: Sync {
 
     /// The keys of `row`: its own, and that of the part of it that is not protected.
     fn key(&self, row: &[i32]) -> InputKey {
-        InputKey::Apart {
+        InputKey::Apart(ApartKey {
             individual: self.individual_key(row),
             row: self.row_key(row),
-        }
+        })
     }
 
     /// A key of `row` below 2^[`KEY_BITS`]: equal rows have equal keys, and different rows
@@ -370,15 +370,15 @@ impl Domain for TabularDomain {
                 variant_bits,
             } => {
                 let individual = self.individual_number(row, places);
-                InputKey::Joined {
+                InputKey::Joined(JoinedKey {
                     row: individual << variant_bits | self.own_variant(row) as u64,
                     variant_bits: *variant_bits,
-                }
+                })
             }
-            _ => InputKey::Apart {
+            _ => InputKey::Apart(ApartKey {
                 individual: self.key_of(row, self.free.iter().copied()),
                 row: self.key_of(row, 0..self.spans.len()),
-            },
+            }),
         }
     }
 

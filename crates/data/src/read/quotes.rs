@@ -326,6 +326,7 @@ impl<R: Read> Read for WatchedText<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::records::builder;
 
     /// The places of the broken fields of `text`, read `piece` bytes at a time.
     fn broken(text: &str, format: &Format, piece: usize) -> Vec<u64> {
@@ -352,16 +353,7 @@ mod tests {
     fn records(text: &str, format: &Format, piece: usize) -> Vec<Vec<String>> {
         let read = moved(text, format, piece);
         assert_eq!(read.len(), text.len(), "{text:?}, {piece}");
-        let mut parser = csv::ReaderBuilder::new();
-        parser
-            .delimiter(format.separator as u8)
-            .quote(format.quote as u8)
-            .escape(format.escape.map(|c| c as u8))
-            .comment(format.comment.map(|c| c as u8))
-            .has_headers(false)
-            .flexible(true)
-            .trim(csv::Trim::All);
-        let records = parser.from_reader(read.as_bytes()).into_records();
+        let records = builder(format).from_reader(read.as_bytes()).into_records();
         let cells = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
         records.map(|record| cells(record.unwrap())).collect()
     }
